@@ -1,0 +1,1 @@
+"""Where targets and their addresses come from."""

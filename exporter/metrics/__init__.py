@@ -1,0 +1,1 @@
+"""From results to counts, and from counts to Prometheus families."""

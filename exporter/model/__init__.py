@@ -1,0 +1,1 @@
+"""Frozen facts that the layers hand to each other."""

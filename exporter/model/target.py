@@ -1,0 +1,131 @@
+"""What is probed: targets, their settings and their addresses."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class TlsVersion(StrEnum):
+    """The protocol versions that are probed."""
+
+    TLS12 = "1.2"
+    TLS13 = "1.3"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Endpoint:
+    """A host, as a name or an IP literal, and a port: what a configuration names and resolving turns into addresses."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Address(Endpoint):
+    """One socket address of a backend: its host is an IP literal, with a zone where IPv6 has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """All that makes one TLS context differ from another, the version apart.
+
+    Attributes:
+        verify: whether a certificate that does not verify is a failure.
+        ca_file: PEM bundle to trust instead of the system's.
+        cert_file: PEM chain of the client certificate to show.
+        key_file: its private key.
+        alpn: protocols to offer, most wanted first.
+    """
+
+    verify: bool = True
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    alpn: tuple[str, ...] = ("http/1.1",)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """The request that goes out on each full handshake.
+
+    Attributes:
+        host: the Host header; None is the server name, with the port where it is not 443.
+        expect_status: statuses that are no failure; empty accepts any.
+    """
+
+    enabled: bool = True
+    method: str = "GET"
+    path: str = "/"
+    host: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    expect_status: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSettings:
+    """How much of a target is probed in one round.
+
+    Attributes:
+        sample: how many backends a round takes, walking round the ring; 0 is all.
+        max_extra_connections: what a round may open beyond its three connections a backend and version.
+    """
+
+    sample: int = 0
+    max_extra_connections: int = 40
+
+
+class Resumption(StrEnum):
+    """What a target's owner means resumption to be."""
+
+    SHARED = "shared"
+    PER_BACKEND = "per_backend"
+    OFF = "off"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What was meant, so that alerts compare with it; None means that nothing was promised.
+
+    Attributes:
+        resumption: whether backends are meant to share their ticket key.
+        min_backends: fewer than this is a finding.
+        rotation: seconds after which a ticket key is older than promised.
+        ticket_life: the share of the lifetime hint that tickets must live.
+        keepalive_idle: seconds that an idle connection must live.
+    """
+
+    resumption: Resumption = Resumption.SHARED
+    min_backends: int | None = None
+    rotation: float | None = None
+    ticket_life: float | None = None
+    keepalive_idle: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One configured name and port, with all that its probes need.
+
+    Attributes:
+        endpoint: the name and port that are resolved.
+        backends: endpoints to probe instead of resolving `endpoint`; SNI and Host stay the name.
+        server_name: SNI, and the name that the certificate must hold.
+        interval: seconds from one round to the next.
+        timeout: seconds that one connection may take, all its waits together.
+        labels: the owner's own labels, for routing alerts.
+    """
+
+    name: str
+    endpoint: Endpoint
+    server_name: str
+    backends: tuple[Endpoint, ...] = ()
+    versions: tuple[TlsVersion, ...] = (TlsVersion.TLS12, TlsVersion.TLS13)
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    http: HttpSettings = field(default_factory=HttpSettings)
+    probe: ProbeSettings = field(default_factory=ProbeSettings)
+    expect: Expect = field(default_factory=Expect)
+    interval: float = 30.0
+    timeout: float = 5.0
+    labels: tuple[tuple[str, str], ...] = ()

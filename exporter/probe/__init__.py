@@ -1,0 +1,1 @@
+"""The only place with sockets to targets: plan, dial, time and run."""

@@ -1,0 +1,1 @@
+"""When a target's next round begins."""

@@ -1,0 +1,1 @@
+"""Pure functions from observations to closed states, one file per question."""

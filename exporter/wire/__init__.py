@@ -1,0 +1,1 @@
+"""Bytes in, bytes out: TLS and HTTP without sockets, clocks or an event loop."""
