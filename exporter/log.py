@@ -1,0 +1,1 @@
+"""One structured line for each thing worth telling."""
