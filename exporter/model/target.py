@@ -34,6 +34,7 @@ class TlsSettings:
     Attributes:
         verify: whether a certificate that does not verify is a failure.
         ca_file: PEM bundle to trust instead of the system's.
+        ca_pem: the same as text, for a CA that lives in memory alone.
         cert_file: PEM chain of the client certificate to show.
         key_file: its private key.
         alpn: protocols to offer, most wanted first.
@@ -41,6 +42,7 @@ class TlsSettings:
 
     verify: bool = True
     ca_file: str | None = None
+    ca_pem: str | None = None
     cert_file: str | None = None
     key_file: str | None = None
     alpn: tuple[str, ...] = ("http/1.1",)
