@@ -1,0 +1,1 @@
+"""Tests, and the real servers that they start."""
