@@ -58,6 +58,8 @@ class Reason(StrEnum):
 
     STARVED = "starved"
     """It failed while we got no processor time, so the failure may well be ours."""
+    SETTINGS = "settings"
+    """The target's own settings cannot be used, such as a CA file that vanished."""
     UNREACHED = "unreached"
     """The round ended before the probe's turn came."""
     BUG = "bug"
@@ -107,7 +109,7 @@ STAGE_REASONS: Mapping[Stage, tuple[Reason, ...]] = MappingProxyType(
             Reason.TOO_LARGE,
             *_ALERTS,
         ),
-        Stage.PROBE: (Reason.STARVED, Reason.UNREACHED, Reason.BUG),
+        Stage.PROBE: (Reason.STARVED, Reason.SETTINGS, Reason.UNREACHED, Reason.BUG),
     }
 )
 """The closed list: every pair that a Failure can have, and so every series that failures_total can have."""

@@ -151,6 +151,7 @@ class HttpAnswer:
         body_bytes: bytes of content read.
         duration: seconds from the request's departure to the first byte of the answer, path included.
         keep_alive: whether the connection could have carried another request.
+        disturbed: a retransmission or missing stamp touched the duration.
     """
 
     status: int
@@ -158,6 +159,7 @@ class HttpAnswer:
     body_bytes: int
     duration: float
     keep_alive: bool
+    disturbed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
