@@ -1,0 +1,1 @@
+"""Listeners that misbehave, and what the prober makes of each."""
