@@ -1,0 +1,188 @@
+"""Rounds on their beat, in virtual time."""
+
+import asyncio
+import itertools
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+
+import pytest
+
+from exporter.model.target import Endpoint, Target
+from exporter.schedule.phase import phase_of
+from exporter.schedule.scheduler import keep_beat
+from tests.schedule.timeline import Timeline
+
+SECOND = 1_000_000_000
+Run = Callable[[Target], Awaitable[None]]
+
+
+def target(name: str, interval: float = 30.0) -> Target:
+    """Return a target of which only name and interval matter."""
+    return Target(name, Endpoint("127.0.0.1", 443), "localhost", interval=interval)
+
+
+class Stage:
+    """A scheduler at work on a timeline, and what it did."""
+
+    def __init__(self) -> None:
+        self.timeline = Timeline(now=1_000 * SECOND)
+        self.starts: dict[str, list[int]] = defaultdict(list)
+        self.missed: dict[str, list[int]] = defaultdict(list)
+        self.bugs: dict[str, list[BaseException]] = defaultdict(list)
+
+    @asynccontextmanager
+    async def playing(self, targets: Collection[Target], run: Run) -> AsyncIterator[None]:
+        """Keep the beat of these targets for as long as the block lasts."""
+
+        async def record(each: Target) -> None:
+            self.starts[each.name].append(self.timeline.now)
+            await run(each)
+
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(
+                keep_beat(
+                    targets,
+                    record,
+                    lambda each, ticks: self.missed[each.name].append(ticks),
+                    lambda each, error: self.bugs[each.name].append(error),
+                    clock=self.timeline.clock,
+                )
+            )
+            yield
+            task.cancel()
+
+
+async def at_once(_: Target) -> None:
+    """Run a round that takes no time."""
+
+
+async def test_first_rounds_come_soon() -> None:
+    """Every target has begun its first round within five seconds, and they do not all begin together."""
+    stage = Stage()
+    targets = [target(f"t{number}", interval=3600) for number in range(50)]
+    async with stage.playing(targets, at_once):
+        await stage.timeline.pass_by(5)
+
+    firsts = sorted(first - 1_000 * SECOND for first, *_ in stage.starts.values())
+    assert len(firsts) == 50
+    assert firsts[-1] - firsts[0] > 4 * SECOND
+
+
+async def test_a_short_interval_bounds_the_first_wait() -> None:
+    """A target probed each second does not wait five for its first round."""
+    stage = Stage()
+    async with stage.playing([target("quick", interval=1)], at_once):
+        await stage.timeline.pass_by(1)
+
+    assert len(stage.starts["quick"]) == 1
+
+
+async def test_rounds_are_on_the_beat() -> None:
+    """After the first one, rounds begin exactly on the target's phase and no interval is left out or doubled."""
+    stage = Stage()
+    async with stage.playing([target("shop")], at_once):
+        await stage.timeline.pass_by(300)
+
+    first, *others = stage.starts["shop"]
+    assert {(start - phase_of("shop", 30 * SECOND)) % (30 * SECOND) for start in others} == {0}
+    assert {after - before for before, after in itertools.pairwise(others)} == {30 * SECOND}
+    assert 15 * SECOND <= others[0] - first <= 45 * SECOND
+    assert len(others) >= 9
+    assert not stage.missed
+
+
+@pytest.mark.parametrize(
+    ("takes", "missed", "gaps"),
+    [
+        pytest.param(9.0, set(), {10}, id="within the interval"),
+        pytest.param(10.0, set(), {10}, id="exactly the interval"),
+        pytest.param(10.9, {1}, {10.9, 19.1}, id="a little late is served at once, more is lost"),
+        pytest.param(12.0, {1}, {20}, id="every second tick lost"),
+        pytest.param(35.0, {3}, {40}, id="three ticks lost"),
+        pytest.param(600.0, {59}, {600}, id="a suspended machine"),
+    ],
+)
+async def test_long_rounds(takes: float, missed: set[int], gaps: set[float]) -> None:
+    """Ticks that pass while a round runs are counted and not made up for; the next round is on the beat again."""
+    stage = Stage()
+    async with stage.playing([target("slow", interval=10)], lambda _: stage.timeline.sleep(takes)):
+        await stage.timeline.pass_by(5_000)
+
+    starts = stage.starts["slow"][1:]
+    assert {(after - before) / SECOND for before, after in itertools.pairwise(starts)} == gaps
+    assert set(stage.missed["slow"][1:]) == missed
+
+
+async def test_a_slow_target_holds_up_nobody() -> None:
+    """While one target's round never ends, another keeps its beat."""
+    stage = Stage()
+
+    async def run(each: Target) -> None:
+        if each.name == "stuck":
+            await asyncio.Event().wait()
+
+    async with stage.playing([target("stuck"), target("fine")], run):
+        await stage.timeline.pass_by(300)
+
+    assert len(stage.starts["stuck"]) == 1
+    assert len(stage.starts["fine"]) >= 10
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(ValueError("a bug"), id="an exception"),
+        pytest.param(asyncio.CancelledError(), id="a cancellation from within the round"),
+    ],
+)
+async def test_a_bug_is_told_and_the_siblings_live(error: BaseException) -> None:
+    """What a round raises is handed on; the target itself and its siblings go on."""
+    stage = Stage()
+
+    async def run(each: Target) -> None:
+        if each.name == "bad":
+            raise error
+
+    async with stage.playing([target("bad"), target("fine")], run):
+        await stage.timeline.pass_by(300)
+
+    assert len(stage.starts["bad"]) >= 10
+    assert stage.bugs == {"bad": [error] * len(stage.starts["bad"])}
+    assert len(stage.starts["fine"]) >= 10
+
+
+async def test_cancelling_ends_all_at_once() -> None:
+    """Rounds under way are cancelled with the scheduler, and none is left behind."""
+    stage = Stage()
+    ended: list[str] = []
+
+    async def run(each: Target) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(each.name)
+
+    async with stage.playing([target("a"), target("b")], run):
+        await stage.timeline.pass_by(10)
+
+    assert sorted(ended) == ["a", "b"]
+    assert not stage.bugs
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_the_system_clock() -> None:
+    """Without a clock of its own it lives by the system's."""
+    rounds = 0
+    enough = asyncio.Event()
+
+    async def run(_: Target) -> None:
+        nonlocal rounds
+        rounds += 1
+        if rounds == 3:
+            enough.set()
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        task = group.create_task(keep_beat([target("shop", interval=0.05)], run, lambda *_: None, lambda *_: None))
+        await enough.wait()
+        task.cancel()
