@@ -109,7 +109,7 @@ async def test_long_rounds(takes: float, missed: set[int], gaps: set[float]) -> 
     async with stage.playing([target("slow", interval=10)], lambda _: stage.timeline.sleep(takes)):
         await stage.timeline.pass_by(5_000)
 
-    starts = stage.starts["slow"][1:]
+    starts = stage.starts["slow"][2:]  # the first two are not a whole interval apart
     assert {(after - before) / SECOND for before, after in itertools.pairwise(starts)} == gaps
     assert set(stage.missed["slow"][1:]) == missed
 
