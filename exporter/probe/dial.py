@@ -1,0 +1,313 @@
+"""One connection to one backend: connect, handshake, take the tickets, ask over HTTP, part politely."""
+
+import asyncio
+import ssl
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from exporter import __version__
+from exporter.model.failure import Failure, Reason, Stage
+from exporter.model.observation import Handshake, HttpAnswer, Timing
+from exporter.model.target import Address, HttpSettings, Target, TlsVersion
+from exporter.probe import errors
+from exporter.probe.connection import Connection
+from exporter.probe.gates import Gates
+from exporter.probe.stamps import RunDelay, hold_anchor
+from exporter.probe.stopwatch import Stopwatch
+from exporter.wire.context import ClientContext, Contexts
+from exporter.wire.http1 import Exchange, HttpProgress
+from exporter.wire.tls import Session, Step, TlsClient
+
+USER_AGENT = f"tlsprobe/{__version__} (tls-resumption-exporter)"
+
+_TICKET_PATIENCE = 0.3  # silence for so long after a handshake means that no ticket comes
+_STARVED = 0.05  # a server's own handshake timeouts can be as short as that
+_REMEMBERED = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Dialled:
+    """What a dial brought.
+
+    Attributes:
+        sessions: those that can be offered later, in the order of their tickets.
+        starved: failures that were put down to our own starvation and tried again.
+    """
+
+    outcome: Handshake | Failure
+    sessions: tuple[Session, ...] = ()
+    starved: tuple[Failure, ...] = ()
+
+
+class Dial(Protocol):
+    """Dialler.dial, which is all that a round needs of a dialler."""
+
+    async def __call__(
+        self,
+        target: Target,
+        backend: Address,
+        version: TlsVersion,
+        session: Session | None = None,
+        *,
+        http: bool = False,
+    ) -> Dialled:
+        """Connect to a backend and shake hands."""
+        ...
+
+
+class Dialler:
+    """Dials for all targets of a process: shares contexts, gates and what was learned of servers' habits."""
+
+    def __init__(self) -> None:
+        self._anchor = hold_anchor()
+        self._run_delay = RunDelay()
+        self._contexts = Contexts()
+        self._gates = Gates()
+        self._late_tickets: OrderedDict[tuple[Address, TlsVersion], bool] = OrderedDict()
+
+    def close(self) -> None:
+        """Give back what is held for the process's life."""
+        self._run_delay.close()
+        if self._anchor is not None:
+            self._anchor.close()
+
+    async def dial(
+        self,
+        target: Target,
+        backend: Address,
+        version: TlsVersion,
+        session: Session | None = None,
+        *,
+        http: bool = False,
+    ) -> Dialled:
+        """Connect to a backend and shake hands.
+
+        Where the certificate does not verify, a second connection without verification brings the facts all the same.
+
+        Args:
+            session: what to offer; its own context is used.
+            http: whether to send the target's request once the tickets are there.
+        """
+        try:
+            context = session.context if session else self._contexts.get(target.tls, version, verify=target.tls.verify)
+            dialled = await self._dial_steadily(_Call(target, backend, context, session, http=http))
+            outcome = dialled.outcome
+            if not isinstance(outcome, Failure) or outcome.stage is not Stage.VERIFY:
+                return dialled
+            lenient = self._contexts.get(target.tls, version, verify=False)
+            again = await self._dial_steadily(_Call(target, backend, lenient, None, http=http))
+        except (OSError, ssl.SSLError) as error:
+            return Dialled(Failure(Stage.PROBE, Reason.SETTINGS, str(error)))
+        starved = dialled.starved + again.starved
+        if isinstance(again.outcome, Failure):
+            return Dialled(outcome, starved=starved)
+        return replace(again, outcome=replace(again.outcome, verify_failure=outcome), starved=starved)
+
+    async def _dial_steadily(self, call: "_Call") -> Dialled:
+        """Dial, and once more where a failure came while we were starved: such a one may well be ours."""
+        async with self._gates.pass_through(call.backend):
+            dialled, starvation = await self._dial_once(call)
+            if not isinstance(dialled.outcome, Failure) or starvation < _STARVED:
+                return dialled
+            again, starvation = await self._dial_once(call)
+        first = Failure(Stage.PROBE, Reason.STARVED, str(dialled.outcome))
+        if isinstance(again.outcome, Failure) and starvation >= _STARVED:
+            return Dialled(Failure(Stage.PROBE, Reason.STARVED, str(again.outcome)), starved=(first,))
+        return replace(again, starved=(first,))
+
+    async def _dial_once(self, call: "_Call") -> tuple[Dialled, float]:
+        """Return what one connection brought, and for how many seconds we were starved meanwhile."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + call.target.timeout
+        delay = self._run_delay.read()
+        try:
+            connection = await Connection.open(call.backend, deadline)
+        except TimeoutError:
+            late = max(0.0, loop.time() - deadline)
+            return Dialled(Failure(Stage.CONNECT, Reason.TIMEOUT)), late + self._delayed_since(delay)
+        except OSError as error:
+            return Dialled(errors.explain_connect(error)), self._delayed_since(delay)
+        try:
+            return await self._talk(call, connection)
+        finally:
+            connection.close()
+
+    def _delayed_since(self, delay: int | None) -> float:
+        now = self._run_delay.read()
+        return 0.0 if now is None or delay is None else (now - delay) / 1e9
+
+    async def _talk(self, call: "_Call", connection: Connection) -> tuple[Dialled, float]:
+        engine = TlsClient(call.context, call.target.server_name, call.session)
+        watch = Stopwatch(connection, self._run_delay)
+        shaken = await _shake(engine, connection, watch)
+        if isinstance(shaken, Failure):
+            return Dialled(shaken), watch.starved()
+        answer: HttpAnswer | Failure | None = None
+        if call.http:
+            answer = await self._ask(call, engine, connection)
+        failure = await _part(engine, connection, linger=not call.http)
+        failure = failure or _handshake_failure(answer)
+        if failure:
+            return Dialled(failure), watch.starved()
+        return Dialled(Handshake(engine.facts, shaken, http=answer), engine.sessions), watch.starved()
+
+    async def _ask(self, call: "_Call", engine: TlsClient, connection: Connection) -> HttpAnswer | Failure:
+        """Take the tickets, then send the request, so that its wait ends with the answer and not with a ticket."""
+        habit = (call.backend, call.context.version)
+        failure = await _take_tickets(engine, connection, patient=not self._late_tickets.get(habit, False))
+        if failure:
+            return failure
+        early = bool(engine.sessions)
+        answer = await _exchange(call, engine, connection, Stopwatch(connection, self._run_delay))
+        self._late_tickets[habit] = not early
+        self._late_tickets.move_to_end(habit)
+        if len(self._late_tickets) > _REMEMBERED:
+            self._late_tickets.popitem(last=False)
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    target: Target
+    backend: Address
+    context: ClientContext
+    session: Session | None
+    http: bool
+
+
+async def _shake(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Timing | Failure:
+    """Pump until the handshake is done."""
+    try:
+        step = watch.step(engine.start)
+        while True:
+            if step.send:
+                await watch.send(step.send)
+            if step.failure:
+                return step.failure
+            if step.done:
+                return watch.stop(step.pending)
+            step = await _next_step(engine, connection, watch)
+    except TimeoutError:
+        return Failure(Stage.HANDSHAKE, Reason.STALLED if engine.started else Reason.TIMEOUT)
+    except OSError as error:
+        return errors.explain_stream(Stage.HANDSHAKE, error)
+
+
+async def _next_step(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Step:
+    piece = await connection.receive()
+    if piece is None or not piece.data:
+        return engine.receive_eof()
+    watch.arrive(piece)
+    return watch.step(lambda: engine.receive(piece.data))
+
+
+async def _take_tickets(engine: TlsClient, connection: Connection, *, patient: bool) -> Failure | None:
+    """Read what came behind the handshake and, if patient, wait for the first ticket."""
+    step = engine.receive(b"")
+    if engine.facts.version is not TlsVersion.TLS13 or not patient:
+        return step.failure
+    try:
+        while not (step.failure or step.closed or engine.sessions):
+            piece = await connection.receive(_patience(connection))
+            if piece is None:
+                return None
+            step = engine.receive(piece.data) if piece.data else engine.receive_eof()
+    except TimeoutError:
+        return None
+    except OSError as error:
+        return errors.explain_stream(Stage.HANDSHAKE, error)
+    return step.failure
+
+
+def _patience(connection: Connection) -> float:
+    """Return how long to wait for a ticket: a round trip at the least."""
+    return max(_TICKET_PATIENCE, 4 * (connection.path.rtt or 0.0))
+
+
+async def _exchange(call: _Call, engine: TlsClient, connection: Connection, watch: Stopwatch) -> HttpAnswer | Failure:
+    settings = call.target.http
+    exchange = Exchange(settings, call.target.server_name, call.target.endpoint.port, user_agent=USER_AGENT)
+    timing: Timing | None = None
+    progress = HttpProgress()
+    try:
+        await watch.send(engine.send(exchange.request))
+        while not (progress.done or progress.failure):
+            piece = await connection.receive()
+            if piece is None or not piece.data:
+                engine.receive_eof()
+                progress = exchange.receive_eof()
+                continue
+            watch.arrive(piece)
+            step = engine.receive(piece.data)
+            if step.data and timing is None:
+                timing = watch.stop()
+            progress = _feed(exchange, step)
+    except TimeoutError:
+        return Failure(Stage.HTTP, Reason.STALLED if timing else Reason.TIMEOUT)
+    except OSError as error:
+        return errors.explain_stream(Stage.HTTP, error)
+    return progress.failure or _answer(progress, timing, settings)
+
+
+def _feed(exchange: Exchange, step: Step) -> HttpProgress:
+    if step.failure:
+        return HttpProgress(failure=step.failure)
+    progress = exchange.receive(step.data) if step.data else HttpProgress()
+    if step.closed and not (progress.done or progress.failure):
+        return exchange.receive_eof()
+    return progress
+
+
+def _answer(progress: HttpProgress, timing: Timing | None, settings: HttpSettings) -> HttpAnswer | Failure:
+    if timing is None:
+        return Failure(Stage.HTTP, Reason.CLOSED)
+    if settings.expect_status and progress.status not in settings.expect_status:
+        return Failure(Stage.HTTP, Reason.UNEXPECTED_STATUS, str(progress.status))
+    return HttpAnswer(
+        status=progress.status,
+        version=progress.version,
+        body_bytes=progress.body_bytes,
+        duration=timing.duration,
+        keep_alive=progress.keep_alive,
+        disturbed=timing.disturbed,
+    )
+
+
+def _handshake_failure(answer: HttpAnswer | Failure | None) -> Failure | None:
+    """Return the failure if it says that the handshake was not accepted after all.
+
+    In TLS 1.3 a server tells only in its first answer that it misses a client's certificate.
+    """
+    return answer if isinstance(answer, Failure) and answer.stage is Stage.HANDSHAKE else None
+
+
+async def _part(engine: TlsClient, connection: Connection, *, linger: bool) -> Failure | None:
+    """Send close_notify, without which some servers drop the session (OpenSSL's stateful tickets).
+
+    Args:
+        linger: whether to read on for what the server sends behind the handshake: its tickets, which it must be able to
+            send without an error, and its word that it did not accept us.
+    """
+    try:
+        farewell = engine.close()
+        if farewell:
+            await connection.send(farewell)
+        if not linger:
+            return None
+        connection.finish_sending()
+        return await _linger(engine, connection)
+    except (TimeoutError, OSError):
+        return None
+
+
+async def _linger(engine: TlsClient, connection: Connection) -> Failure | None:
+    loop = asyncio.get_running_loop()
+    step = engine.receive(b"")
+    end = loop.time() + _patience(connection)
+    while not (step.failure or step.closed):
+        piece = await connection.receive(max(0.0, end - loop.time()))
+        if piece is None or not piece.data:
+            return None
+        step = engine.receive(piece.data)
+    return step.failure

@@ -1,0 +1,74 @@
+"""One round of one target: probe, judge, remember."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from exporter.model.failure import Failure, Reason, Stage
+from exporter.model.target import Address, Target
+from exporter.model.verdicts import RoundResult
+from exporter.probe.dial import Dial
+from exporter.probe.memory import Memory
+from exporter.probe.round import Round
+from exporter.verdict.judge import judge
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a target's name stood for when the round began.
+
+    Attributes:
+        failure: why resolving failed; there may be addresses from before all the same.
+    """
+
+    addresses: tuple[Address, ...]
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prober:
+    """All that a round needs from outside.
+
+    Attributes:
+        monotonic, unix: clocks, in seconds.
+        hold: rounds for which a verdict outlives lost probes.
+    """
+
+    dial: Dial
+    monotonic: Callable[[], float]
+    unix: Callable[[], float]
+    hold: int = 3
+
+    async def run_round(self, target: Target, found: Found, memory: Memory) -> RoundResult:
+        """Probe every backend, judge what was seen, and leave in `memory` what the next round needs.
+
+        The round ends with the target's interval; what it did not reach by then comes first in the next.
+        """
+        started, began = self.unix(), self.monotonic()
+        round_ = Round(target, found.addresses, memory, self.dial, self.monotonic)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(target.interval):
+                await round_.run()
+        judgement = judge(target, found.addresses, round_.observations, memory.history, hold=self.hold)
+        result = RoundResult(
+            target=target,
+            number=memory.rounds,
+            started=started,
+            elapsed=self.monotonic() - began,
+            backends=found.addresses,
+            observations=tuple(round_.observations),
+            verdicts=judgement.verdicts,
+            failures=(*_own_failures(found, round_), *judgement.failures),
+            supported=judgement.supported,
+            unreached=round_.unreached(),
+        )
+        memory.end_round(result, judgement.history)
+        return result
+
+
+def _own_failures(found: Found, round_: Round) -> tuple[tuple[Address | None, Failure], ...]:
+    """Return what went wrong on our side of the wire."""
+    resolving = [(None, found.failure)] if found.failure else []
+    late = [(backend, Failure(Stage.PROBE, Reason.UNREACHED)) for backend in round_.unreached()]
+    return (*resolving, *round_.starved, *late)
