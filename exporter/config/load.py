@@ -1,0 +1,114 @@
+"""From a file, or a text, to a configuration, with all its problems at once."""
+
+from pathlib import Path
+
+from exporter.config.conversion import convert
+from exporter.config.document import MAX_BYTES, compose
+from exporter.config.files import Files, read_bounded
+from exporter.config.problem import ConfigError, Findings, Place, Problem, RefusedError, show
+from exporter.config.schema import Document, TargetSection
+from exporter.config.settings import Config, LogSettings, ReferenceSettings, TicketKeys
+from exporter.config.targets import Reading, target
+from exporter.config.times import check_defaults
+from exporter.config.values import parse_duration, parse_listen_address, spell_duration
+from exporter.model.target import Target
+
+__all__ = ["Config", "ConfigError", "Problem", "load", "parse"]
+
+
+def load(path: Path) -> Config:
+    """Return the configuration that a file holds; names of files in it are taken from its folder.
+
+    Raises:
+        ConfigError: with all that is wrong.
+    """
+    findings = Findings(str(path))
+    try:
+        content = read_bounded(path, MAX_BYTES)
+    except RefusedError as refusal:
+        findings.stop(refusal.found, refusal.allowed)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        findings.stop("this is not YAML: it holds bytes that are no text", "UTF-8 text", line)
+    return parse(text, str(path), path.parent)
+
+
+def parse(text: str, source: str, folder: Path) -> Config:
+    """Return the configuration that a text holds.
+
+    Args:
+        text: YAML.
+        source: what problems call the text, such as its file's name.
+        folder: where relative paths in it start.
+
+    Raises:
+        ConfigError: with all that is wrong.
+    """
+    findings = Findings(source)
+    tree = compose(text, findings)
+    if tree is None:
+        # A file that is being written is empty for a moment, and that must not drop all targets on a reload.
+        findings.stop("nothing but space and comments", "a mapping, `targets: []` for no targets")
+    document = convert(Document, tree, (), findings)
+    config = _config(document, Files(folder), findings)
+    findings.conclude()
+    return config
+
+
+def _config(document: Document, files: Files, findings: Findings) -> Config:
+    keys, reference = document.ticket_keys, document.reference
+    state_file = None if keys.state_file is None else files.locate(keys.state_file)
+    config = Config(
+        listen=_listen(document, findings),
+        targets=_targets(document, files, findings),
+        ticket_keys=TicketKeys(
+            findings.read(("ticket_keys", "grace"), parse_duration, keys.grace, 0.0), keys.hold, state_file
+        ),
+        reference=ReferenceSettings(
+            reference.enabled, findings.read(("reference", "interval"), _parse_interval, reference.interval, 0.0)
+        ),
+        log=LogSettings(document.log.level, document.log.format),
+    )
+    if not config.reference.enabled and not config.targets and not findings.refused(("targets",)):
+        findings.add(("reference", "enabled"), "false, and no targets: nothing is left to probe", "true, or a target")
+    return config
+
+
+def _listen(document: Document, findings: Findings) -> tuple[str, ...]:
+    if not document.listen and not findings.refused(("listen",)):
+        findings.add(("listen",), "an empty list", "at least one address, such as :10507")
+    places: list[Place] = [("listen", at) for at in range(len(document.listen))]
+    return tuple(
+        findings.read(place, parse_listen_address, text, "")
+        for place, text in zip(places, document.listen, strict=True)
+    )
+
+
+def _targets(document: Document, files: Files, findings: Findings) -> tuple[Target, ...]:
+    defaults = document.defaults
+    check_defaults(defaults, findings)
+    reading = Reading(defaults, files, findings)
+    targets: list[Target] = []
+    first: dict[str, int] = {}
+    for at, section in enumerate(document.targets):
+        targets.append(target(section, ("targets", at), reading))
+        _refuse_twin(section, at, first, findings)
+    return tuple(targets)
+
+
+def _refuse_twin(section: TargetSection, at: int, first: dict[str, int], findings: Findings) -> None:
+    place = ("targets", at, "name")
+    if findings.refused(place):
+        return
+    twin = first.setdefault(section.name, at)
+    if twin != at:
+        findings.add(place, f"{show(section.name)} is the name of targets[{twin}] too", "a name of its own")
+
+
+def _parse_interval(raw: float | str) -> float:
+    seconds = parse_duration(raw)
+    if seconds < 1:
+        raise RefusedError(f"{spell_duration(raw)} is too short", "1s or more")
+    return seconds

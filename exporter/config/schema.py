@@ -1,0 +1,262 @@
+"""The shape of a configuration file: fields, types and defaults. What values mean together is checked elsewhere.
+
+The JSON Schema for editors is made from these classes; the lines under "Attributes" become its descriptions.
+A type's `allowed` is what a refused value is told.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from exporter.config.values import DURATION_PATTERN
+from exporter.model.target import Resumption
+
+_END = r"$(?!\n)"  # `$` alone would let a line feed pass at the end
+
+Duration = Annotated[
+    Annotated[float, Meta(ge=0)] | Annotated[str, Meta(pattern=DURATION_PATTERN)],
+    Meta(extra={"allowed": "a duration such as 250ms, 30s, 2m, 1h30m, 7d, or a number of seconds"}),
+]
+Address = Annotated[
+    str,
+    Meta(
+        extra={"allowed": "HOST:PORT, such as name:443, 10.0.0.1:443 or [::1]:443"},
+        extra_json_schema={"examples": ["name:443", "10.0.0.1:443", "[::1]:443"]},
+    ),
+]
+ListenAddress = Annotated[str, Meta(extra={"allowed": "HOST:PORT or :PORT, such as :10507"})]
+Name = Annotated[
+    str, Meta(min_length=1, max_length=128, extra={"allowed": "1 to 128 printable characters, not `reference`"})
+]
+LabelValue = Annotated[str, Meta(max_length=256, extra={"allowed": "a text of up to 256 characters, in quotes"})]
+FilePath = Annotated[
+    str,
+    Meta(
+        pattern=rf"^[^\u0000]+{_END}",
+        max_length=4096,
+        extra={"allowed": "a path, from the configuration's folder where it is relative"},
+    ),
+]
+Version = Annotated[
+    str | float,
+    Meta(extra={"allowed": '"1.2" or "1.3"'}, extra_json_schema={"enum": ["1.2", "1.3", 1.2, 1.3]}),
+]
+Protocol = Annotated[
+    str, Meta(pattern=rf"^[\u0021-\u007e]{{1,255}}{_END}", extra={"allowed": "1 to 255 visible ASCII characters"})
+]
+Method = Annotated[
+    str,
+    Meta(
+        pattern=rf"^(?!CONNECT{_END})[A-Z][A-Z-]{{0,31}}{_END}",
+        extra={"allowed": "a method in upper case such as GET or HEAD, not CONNECT"},
+    ),
+]
+RequestPath = Annotated[
+    str,
+    Meta(
+        pattern=rf"^/[\u0021-\u0022\u0024-\u007e]{{0,4095}}{_END}",
+        extra={"allowed": "/ and up to 4095 visible ASCII characters without spaces or #, others percent-encoded"},
+    ),
+]
+HostHeader = Annotated[
+    str,
+    Meta(
+        pattern=rf"^[A-Za-z0-9._~\[\]:-]{{1,260}}{_END}",
+        extra={"allowed": "a host name or address, with :PORT where it is needed"},
+    ),
+]
+Status = Annotated[int, Meta(ge=100, le=599, extra={"allowed": "a status from 100 to 599"})]
+Count = Annotated[int, Meta(ge=1, le=100_000, extra={"allowed": "a whole number from 1 to 100000"})]
+CountOrNone = Annotated[int, Meta(ge=0, le=100_000, extra={"allowed": "a whole number from 0 to 100000"})]
+Share = Annotated[float, Meta(ge=0, le=1, extra={"allowed": "a number from 0 to 1"})]
+
+
+class Section(Struct, forbid_unknown_fields=True, frozen=True):
+    """A mapping of known fields."""
+
+
+class SecretSection(Section, frozen=True):
+    """A text that stands in a file of its own.
+
+    Attributes:
+        file: the file to read; one line feed at its end is left out.
+    """
+
+    file: FilePath
+
+
+HeaderValue = Annotated[
+    str | SecretSection,
+    # A refused value may be a password, so it is never shown.
+    Meta(extra={"allowed": "a text in quotes, or {file: PATH}", "secret": True}),
+]
+
+
+class DefaultsSection(Section, frozen=True):
+    """What targets have that do not say otherwise.
+
+    Attributes:
+        interval: from the start of one round to the start of the next, at least 1s and never below the timeout.
+        timeout: bounds one connection, all its waits together.
+    """
+
+    interval: Duration = "30s"
+    timeout: Duration = "5s"
+
+
+class TicketKeysSection(Section, frozen=True):
+    """How the judgement of ticket keys remembers.
+
+    Attributes:
+        grace: how long backends may differ after one of them changed its key, before that is called a split.
+        hold: rounds for which a backend's last state stands while it cannot be reached.
+        state_file: where what was seen of keys outlives a restart (unset: in memory alone); no ticket is written.
+    """
+
+    grace: Duration = "5m"
+    hold: Count = 3
+    state_file: FilePath | None = None
+
+
+class TlsSection(Section, frozen=True):
+    """How a target is spoken to in TLS.
+
+    Attributes:
+        versions: protocol versions to probe, each by itself.
+        alpn: protocols to offer, most wanted first; an empty list offers none.
+        verify: whether a certificate that does not verify is a failure; its facts are reported either way.
+        ca_file: PEM bundle to trust instead of the system's.
+        cert_file: PEM chain of a client certificate to show; needs key_file.
+        key_file: its private key, PEM, not encrypted.
+    """
+
+    versions: list[Version] = field(default_factory=lambda: list[str | float](["1.2", "1.3"]))
+    alpn: list[Protocol] = field(default_factory=lambda: ["http/1.1"])
+    verify: bool = True
+    ca_file: FilePath | None = None
+    cert_file: FilePath | None = None
+    key_file: FilePath | None = None
+
+
+class HttpSection(Section, frozen=True):
+    """The request that goes out on each full handshake.
+
+    Attributes:
+        enabled: whether a request is made at all; without one only the handshake is probed.
+        method: in upper case.
+        path: begins with a slash, percent-encoded.
+        host: the Host header (unset: the server name, with the port where it is not 443).
+        headers: more headers; a value is a text, or {file: PATH} for a secret.
+        expect_status: statuses that are no failure; an empty list accepts any.
+    """
+
+    enabled: bool = True
+    method: Method = "GET"
+    path: RequestPath = "/"
+    host: HostHeader | None = None
+    headers: dict[str, HeaderValue] = field(default_factory=dict)
+    expect_status: list[Status] = field(default_factory=list)
+
+
+class ProbeSection(Section, frozen=True):
+    """How much of a target is probed in one round.
+
+    Attributes:
+        sample: how many backends a round takes, walking round the ring; 0 is all of them.
+        max_extra_connections: what a round may open beyond three connections for each backend and version.
+    """
+
+    sample: CountOrNone = 0
+    max_extra_connections: CountOrNone = 40
+
+
+class ExpectSection(Section, frozen=True):
+    """What was meant: it is exported, and alerts compare with it.
+
+    Attributes:
+        resumption: shared (any backend resumes any ticket), per_backend, off, or any (nothing is promised).
+        min_backends: fewer than this is a finding (unset: no finding).
+        rotation: a ticket key older than this is a finding (unset: no finding).
+        ticket_life: share of their lifetime hint that tickets must live (unset: no finding).
+        keepalive_idle: how long an idle connection must live (unset: no finding).
+    """
+
+    resumption: Resumption = Resumption.SHARED
+    min_backends: Count | None = None
+    rotation: Duration | None = None
+    ticket_life: Share | None = None
+    keepalive_idle: Duration | None = None
+
+
+class TargetSection(Section, frozen=True):
+    """One name and port to probe.
+
+    Attributes:
+        name: the value of the label `target`, unique; `reference` is taken.
+        address: the name and port to resolve, port 443 where none is given; each of its addresses is a backend.
+        labels: the owner's own labels, for routing alerts.
+        backends: addresses to probe instead of resolving; SNI and Host stay the name, the port is the address's.
+        server_name: SNI, and the name that the certificate must hold (unset: the address's host).
+        tls: how the target is spoken to in TLS.
+        http: the request that goes out on each full handshake.
+        interval: from the start of one round to the start of the next (unset: that of `defaults`).
+        timeout: bounds one connection, all its waits together (unset: that of `defaults`).
+        probe: how much is probed in one round.
+        expect: what was meant, for alerts to compare with.
+    """
+
+    name: Name
+    address: Address
+    labels: dict[str, LabelValue] = field(default_factory=dict)
+    backends: list[Address] = field(default_factory=list)
+    server_name: str | None = None
+    tls: TlsSection = field(default_factory=TlsSection)
+    http: HttpSection = field(default_factory=HttpSection)
+    interval: Duration | None = None
+    timeout: Duration | None = None
+    probe: ProbeSection = field(default_factory=ProbeSection)
+    expect: ExpectSection = field(default_factory=ExpectSection)
+
+
+class ReferenceSection(Section, frozen=True):
+    """The loopback servers that tell what a handshake costs on this machine, and whether the prober sees true.
+
+    Attributes:
+        enabled: whether they run at all.
+        interval: from the start of one round to the start of the next, at least 1s.
+    """
+
+    enabled: bool = True
+    interval: Duration = "60s"
+
+
+class LogSection(Section, frozen=True):
+    """What is logged and how.
+
+    Attributes:
+        level: the least severe level that is shown.
+        format: auto is text on a terminal and logfmt elsewhere.
+    """
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "text", "json", "logfmt"] = "auto"
+
+
+class Document(Section, frozen=True):
+    """The whole file; every section may be left out.
+
+    Attributes:
+        listen: addresses of the web side, HOST:PORT, with an empty host for all interfaces.
+        defaults: what targets have that do not say otherwise.
+        ticket_keys: how the judgement of ticket keys remembers.
+        targets: what is probed.
+        reference: the loopback servers that are probed beside the targets.
+        log: what is logged and how.
+    """
+
+    listen: list[ListenAddress] = field(default_factory=lambda: [":10507"])
+    defaults: DefaultsSection = field(default_factory=DefaultsSection)
+    ticket_keys: TicketKeysSection = field(default_factory=TicketKeysSection)
+    targets: list[TargetSection] = field(default_factory=list)
+    reference: ReferenceSection = field(default_factory=ReferenceSection)
+    log: LogSection = field(default_factory=LogSection)

@@ -1,0 +1,60 @@
+"""A configuration that was read, checked and found good."""
+
+from dataclasses import dataclass, field
+
+from exporter.model.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class TicketKeys:
+    """How the judgement of ticket keys remembers.
+
+    Attributes:
+        grace: seconds after a key change in which backends may still differ.
+        hold: rounds for which a backend's last state stands while it cannot be reached.
+        state_file: where what was seen of keys outlives a restart; None keeps it in memory alone.
+    """
+
+    grace: float = 300.0
+    hold: int = 3
+    state_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceSettings:
+    """The loopback servers that tell what a handshake costs on this machine.
+
+    Attributes:
+        interval: seconds from one round to the next.
+    """
+
+    enabled: bool = True
+    interval: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """What is logged and how.
+
+    Attributes:
+        level: "debug", "info", "warning" or "error".
+        format: "auto", "text", "json" or "logfmt".
+    """
+
+    level: str = "info"
+    format: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings; without a file it is the reference alone.
+
+    Attributes:
+        listen: addresses of the web side, `HOST:PORT` with an empty host for all interfaces.
+    """
+
+    listen: tuple[str, ...] = (":10507",)
+    targets: tuple[Target, ...] = ()
+    ticket_keys: TicketKeys = field(default_factory=TicketKeys)
+    reference: ReferenceSettings = field(default_factory=ReferenceSettings)
+    log: LogSettings = field(default_factory=LogSettings)
