@@ -1,0 +1,91 @@
+"""The process that serves the reference: what it needs comes on standard input, and it lives until that closes.
+
+It imports nothing but the standard library's TLS and JSON, so that it stays small.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping
+
+from exporter.reference.contexts import make_contexts
+from exporter.reference.deadlines import Deadlines
+from exporter.reference.listeners import Handover, Listener
+from exporter.reference.server import Server
+
+_STDIN, _STDOUT = 0, 1
+_SWEEP_SECONDS = 0.5
+_QUEUE = 128
+_STACK_BYTES = 512 * 1024
+
+
+def main() -> None:
+    """Serve until the parent closes our standard input, which it also does by dying."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the parent too, which then ends us
+    line = _read_line()
+    if not line:
+        os._exit(0)
+    threading.excepthook = _die
+    threading.stack_size(_STACK_BYTES)
+    deadlines = Deadlines(time.monotonic)
+    try:
+        _serve(Handover.decode(line), deadlines)
+    except (OSError, ValueError, KeyError) as error:
+        _tell({"error": f"{type(error).__name__}: {error}"})
+        os._exit(1)
+    _tell({"serving": True})
+    _wait(deadlines)
+    os._exit(0)  # at once: the threads hold nothing that must be put away
+
+
+def _serve(handover: Handover, deadlines: Deadlines) -> None:
+    contexts = make_contexts(handover)
+    for listener, listening in _listen(handover.ports).items():
+        Server(listening, contexts[listener], deadlines).start()
+
+
+def _listen(ports: Mapping[Listener, int]) -> dict[Listener, socket.socket]:
+    listening = {}
+    for listener, port in ports.items():
+        listening[listener] = socket.create_server(("127.0.0.1", port), backlog=_QUEUE)
+        # Accepted connections inherit it.
+        listening[listener].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def _wait(deadlines: Deadlines) -> None:
+    while True:
+        readable, _, _ = select.select([_STDIN], [], [], _SWEEP_SECONDS)
+        if readable and not os.read(_STDIN, 4096):
+            return
+        deadlines.sweep()
+
+
+def _read_line() -> bytes:
+    """Return the first line of standard input, empty where it ends before that."""
+    line = b""
+    while not line.endswith(b"\n"):
+        data = os.read(_STDIN, 65536)
+        if not data:
+            return b""
+        line += data
+    return line
+
+
+def _tell(answer: Mapping[str, object]) -> None:
+    os.write(_STDOUT, json.dumps(answer).encode() + b"\n")
+
+
+def _die(failure: threading.ExceptHookArgs) -> None:
+    """End the process after a bug in a thread: the parent starts a sound one, with a pause."""
+    sys.excepthook(failure.exc_type, failure.exc_value or failure.exc_type(), failure.exc_traceback)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""The TLS contexts of the reference's listeners."""
+
+import os
+import ssl
+from collections.abc import Mapping
+from ssl import TLSVersion
+
+from exporter.reference.listeners import Handover, Listener
+
+
+def make_contexts(handover: Handover) -> Mapping[Listener, ssl.SSLContext | None]:
+    """Return each listener's context, None for plain HTTP; raise OSError or ssl.SSLError where the keys do not load."""
+    shared = _context(handover.ecdsa, TLSVersion.TLSv1_2, TLSVersion.TLSv1_3)
+    silent = _context(handover.ecdsa, TLSVersion.TLSv1_3, TLSVersion.TLSv1_3)
+    silent.num_tickets = 0
+    return {
+        Listener.PLAIN: None,
+        Listener.A: shared,
+        Listener.B: shared,
+        Listener.C: _context(handover.ecdsa, TLSVersion.TLSv1_2, TLSVersion.TLSv1_3),
+        Listener.RSA: _context(handover.rsa, TLSVersion.TLSv1_3, TLSVersion.TLSv1_3),
+        Listener.TLS12: _context(handover.ecdsa, TLSVersion.TLSv1_2, TLSVersion.TLSv1_2),
+        Listener.NO_TICKETS: silent,
+    }
+
+
+def _context(pem: str, lowest: TLSVersion, highest: TLSVersion) -> ssl.SSLContext:
+    """Each context has a ticket key of its own, which OpenSSL draws when the context is made."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = lowest
+    context.maximum_version = highest
+    context.set_alpn_protocols(["http/1.1"])
+    # The library loads keys from files only; this one has no name and no disk under it.
+    file = os.memfd_create("reference")
+    try:
+        os.write(file, pem.encode())
+        context.load_cert_chain(f"/proc/self/fd/{file}")
+    finally:
+        os.close(file)
+    return context

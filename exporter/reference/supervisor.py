@@ -1,0 +1,130 @@
+"""The reference as the rest of the exporter sees it: targets to probe, and a child process that is kept alive."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Mapping
+from types import MappingProxyType
+from typing import Self
+
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from exporter.model.target import Address, Expect, Resumption, Target, TlsSettings
+from exporter.reference.certificates import SERVER_NAME, Credentials, make_credentials
+from exporter.reference.listeners import Handover, Listener
+from exporter.reference.process import live
+
+TARGET_NAME = "reference"
+CONTROL_NAME = "reference-control"
+"""Never in the ordinary families: its two backends differ on purpose."""
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+_TIMEOUT = 5.0
+
+_log: FilteringBoundLogger = structlog.get_logger()
+
+
+def next_pause(last: float | None, lived: float) -> float:
+    """Return the seconds to wait before the next start: doubling, and from the beginning after a long enough life.
+
+    Args:
+        last: the pause before this life, None for the first.
+        lived: seconds that the child lived.
+    """
+    if last is None or lived > LONGEST_PAUSE:
+        return FIRST_PAUSE
+    return min(last * 2, LONGEST_PAUSE)
+
+
+class Reference:
+    """Known servers on 127.0.0.1, with addresses and certificates that stay the same however often the child dies.
+
+    Attributes:
+        addresses: where each listener serves.
+        ca_pem: the CA to trust.
+        pid: the child that serves now, None while there is none.
+        restarts: how often a child ended by itself.
+    """
+
+    def __init__(self, credentials: Credentials, addresses: Mapping[Listener, Address]) -> None:
+        self.addresses = MappingProxyType(dict(addresses))
+        self.ca_pem = credentials.ca
+        self.pid: int | None = None
+        self.restarts = 0
+        ports = {listener: address.port for listener, address in addresses.items()}
+        self._handover = Handover(ports, ecdsa=credentials.ecdsa, rsa=credentials.rsa)
+        self._settled = asyncio.Event()
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def start(cls, group: asyncio.TaskGroup) -> AsyncIterator[Self]:
+        """Start the servers and keep them running, in a task of `group`; leaving ends them within a second.
+
+        A child that does not start is no error here: it is tried again and again, and `pid` stays None.
+
+        Raises:
+            OSError: no port on 127.0.0.1 can be had.
+        """
+        credentials = await asyncio.to_thread(make_credentials)
+        with contextlib.ExitStack() as reserved:
+            reference = cls(credentials, {listener: _reserve(reserved) for listener in Listener})
+            watch = group.create_task(reference._watch(), name="reference")
+            try:
+                await reference._settled.wait()
+                yield reference
+            finally:
+                watch.cancel()
+                await asyncio.wait([watch])
+
+    def target(self, interval: float) -> Target:
+        """Return the target whose two backends share their ticket key; interval in seconds."""
+        return self._pair(TARGET_NAME, Listener.A, Listener.B, Expect(Resumption.SHARED, min_backends=2), interval)
+
+    def control_target(self, interval: float) -> Target:
+        """Return the target whose two backends have ticket keys of their own, which a truthful prober calls split."""
+        return self._pair(CONTROL_NAME, Listener.A, Listener.C, Expect(Resumption.PER_BACKEND), interval)
+
+    def _pair(self, name: str, one: Listener, other: Listener, expect: Expect, interval: float) -> Target:
+        return Target(
+            name=name,
+            endpoint=self.addresses[one],
+            server_name=SERVER_NAME,
+            backends=(self.addresses[one], self.addresses[other]),
+            tls=TlsSettings(ca_pem=self.ca_pem),
+            expect=expect,
+            interval=interval,
+            timeout=min(_TIMEOUT, interval),
+        )
+
+    async def _watch(self) -> None:
+        clock = asyncio.get_running_loop().time
+        pause = None
+        while True:
+            born = clock()
+            try:
+                reason = await live(self._handover, self._note_serving)
+            finally:
+                self.pid = None
+            self.restarts += 1
+            self._settled.set()
+            pause = next_pause(pause, clock() - born)
+            _log.warning("reference servers ended", reason=reason, starting_again_in=pause)
+            await asyncio.sleep(pause)
+
+    def _note_serving(self, pid: int) -> None:
+        self.pid = pid
+        self._settled.set()
+
+
+def _reserve(stack: contextlib.ExitStack) -> Address:
+    """Take a free port of 127.0.0.1 for as long as the stack stands.
+
+    The socket is bound but never listens, so the child can listen on the same port (both set SO_REUSEADDR), nobody
+    else is given it, and while there is no child a client is refused at once.
+    """
+    holder = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    return Address(*holder.getsockname())

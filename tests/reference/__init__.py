@@ -1,0 +1,1 @@
+"""Tests of the reference servers and of their supervisor."""
