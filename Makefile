@@ -1,0 +1,63 @@
+# Everything is set up by itself, under .venv, and what is there is reused.
+# `make PYTHON=python3.12 test` takes another Python; `make TLSPROBE_REQUIRE_SERVERS=0 test` skips the tests whose
+# servers are missing, and installs none.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+TLSPROBE_REQUIRE_SERVERS ?= 1
+export TLSPROBE_REQUIRE_SERVERS
+
+# Stamps bear the Python version, so that another Python means another set-up.
+RUN := $(VENV)/run-$(VERSION).stamp
+DEV := $(VENV)/dev-$(VERSION).stamp
+PINS := requirements/build.txt requirements/run.txt pyproject.toml
+
+.PHONY: help run test lint bench soak servers clean
+
+help: ## Say what there is to make.
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+run: $(RUN) ## Probe the built-in reference and serve http://localhost:10507/metrics; ARGS="--config FILE" probes yours.
+	$(BIN)/tlsprobe run $(ARGS)
+
+test: lint servers ## Lint, and then run all tests, against real servers too.
+	@echo "==> tests"
+	$(BIN)/pytest -n auto --maxprocesses 8
+
+lint: $(DEV) ## Check style, types and the layers' imports.
+	@echo "==> lint"
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(DEV) ## Measure against blackbox_exporter and a bare TLS client; prints a table.
+	@tests/setup.sh bench
+	$(BIN)/python -m tests.bench $(ARGS)
+
+soak: $(DEV) servers ## Ten thousand handshakes in one daemon, watching its memory and its file descriptors.
+	$(BIN)/python -m tests.bench soak
+
+servers: ## Install the servers that the tests need.
+	@if [ "$(TLSPROBE_REQUIRE_SERVERS)" = 1 ]; then tests/setup.sh; fi
+
+clean: ## Remove all that was made here.
+	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist *.egg-info
+	find exporter tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(RUN): $(PINS) requirements/venv.sh
+	@requirements/venv.sh $(PYTHON) $(VENV)
+	@echo "==> packages to run"
+	@$(PIP) install -r requirements/build.txt
+	@$(PIP) install --no-build-isolation -c requirements/run.txt -e .
+	@touch $@
+
+$(DEV): $(PINS) requirements/dev.txt requirements/venv.sh
+	@requirements/venv.sh $(PYTHON) $(VENV)
+	@echo "==> packages to test"
+	@$(PIP) install -r requirements/build.txt
+	@$(PIP) install --no-build-isolation -c requirements/dev.txt -e '.[dev]'
+	@touch $(RUN) $@

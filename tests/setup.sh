@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Install the Debian packages that the tests need, as far as they are missing; with "bench", those of the benchmark, too.
+set -euo pipefail
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+programs=( # program, and the package that has it
+    nginx nginx-light
+    haproxy haproxy
+    gnutls-serv gnutls-bin
+    openssl openssl
+    node nodejs
+    promtool prometheus
+    ip iproute2
+    setpriv util-linux
+)
+if [[ ${1-} == bench ]]; then
+    programs+=(prometheus-blackbox-exporter prometheus-blackbox-exporter)
+fi
+
+missing=()
+for ((i = 0; i < ${#programs[@]}; i += 2)); do
+    command -v "${programs[i]}" >/dev/null || missing+=("${programs[i + 1]}")
+done
+[[ $(ldconfig -p) == *libnss_wrapper* ]] || missing+=(libnss-wrapper)
+
+if ((${#missing[@]})); then
+    "$(dirname "$0")/../requirements/debian.sh" "${missing[@]}"
+fi
