@@ -1,32 +1,29 @@
-"""What the hostile tests share: one authority, one good identity, and stock contexts for it."""
+"""What the hostile tests share: a target, and servers with which nothing is wrong."""
 
-import datetime as dt
-from pathlib import Path
+import ssl
 
 import pytest
 
-from tests.hostile.identity import Authority, Identity
+from exporter.model.target import Target
+from tests.hostile.dialling import target
+from tests.hostile.scripts import server_context
+from tests.hostile.tinytls import Identity
+from tests.servers.certificates import Authority, Leaf
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where this session's certificates lie."""
-    return tmp_path_factory.mktemp("hostile")
+def identity(leaf: Leaf) -> Identity:
+    """A good certificate, for the small server."""
+    return Identity.load(leaf)
 
 
 @pytest.fixture(scope="session")
-def authority() -> Authority:
-    """The root that clients trust."""
-    return Authority(dt.datetime.now(dt.UTC))
+def context(leaf: Leaf) -> ssl.SSLContext:
+    """The same in a stock server context, for both versions."""
+    return server_context(leaf)
 
 
 @pytest.fixture(scope="session")
-def root_file(authority: Authority, folder: Path) -> str:
-    """The root as a PEM file."""
-    return str(authority.save_root(folder))
-
-
-@pytest.fixture(scope="session")
-def identity(authority: Authority) -> Identity:
-    """A certificate with which nothing is wrong."""
-    return authority.issue()
+def site(authority: Authority) -> Target:
+    """A target that trusts the test's root, asks for its good name, and gives each connection a second."""
+    return target(str(authority.file))

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from exporter.model.target import Address
-from tests.hostile.identity import NAME, Identity
 from tests.hostile.listener import listening
-from tests.hostile.tinytls import Connection, TinyServer
+from tests.hostile.tinytls import Connection, Identity, TinyServer
+from tests.servers.certificates import SERVER_NAME, Authority
 
 
 def issue_and_answer(identity: bytes, lifetime: int = 7200) -> Callable[[Connection], None]:
@@ -25,9 +25,9 @@ def issue_and_answer(identity: bytes, lifetime: int = 7200) -> Callable[[Connect
     return play
 
 
-def client_context(root_file: str) -> ssl.SSLContext:
+def client_context(authority: Authority) -> ssl.SSLContext:
     """Build a verifying stock client context."""
-    context = ssl.create_default_context(cafile=root_file)
+    context = ssl.create_default_context(cafile=authority.file)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     return context
 
@@ -38,7 +38,7 @@ def ask(
     """Connect, say hello and read the answer; returns it, whether it was resumed, and the session then held."""
     with (
         socket.create_connection((address.host, address.port), 5) as sock,
-        context.wrap_socket(sock, server_hostname=NAME, session=session) as tls,
+        context.wrap_socket(sock, server_hostname=SERVER_NAME, session=session) as tls,
     ):
         tls.sendall(b"hello")
         answer = tls.recv(100)
@@ -48,10 +48,10 @@ def ask(
 
 
 @pytest.mark.parametrize("size", [1, 200, 60 * 1024], ids=["a byte", "usual", "60 KiB"])
-def test_tickets_small_and_large_resume(identity: Identity, root_file: str, size: int) -> None:
+def test_tickets_small_and_large_resume(identity: Identity, authority: Authority, size: int) -> None:
     """A stock client gets tickets small and large and resumes with it."""
-    server = TinyServer(identity.ders, identity.key, issue_and_answer(b"t" * size))
-    context = client_context(root_file)
+    server = TinyServer(identity, issue_and_answer(b"t" * size))
+    context = client_context(authority)
 
     with listening(server) as address:
         first, first_resumed, session = ask(context, address, None)
@@ -61,10 +61,10 @@ def test_tickets_small_and_large_resume(identity: Identity, root_file: str, size
     assert (second, second_resumed) == (b"hello resumed", True)
 
 
-def test_refusing_server_does_a_full_handshake(identity: Identity, root_file: str) -> None:
+def test_refusing_server_does_a_full_handshake(identity: Identity, authority: Authority) -> None:
     """A server that accepts no ticket goes on in full."""
-    server = TinyServer(identity.ders, identity.key, issue_and_answer(b"ticket"), accept=False)
-    context = client_context(root_file)
+    server = TinyServer(identity, issue_and_answer(b"ticket"), accept=False)
+    context = client_context(authority)
 
     with listening(server) as address:
         session = ask(context, address, None)[2]
@@ -73,10 +73,10 @@ def test_refusing_server_does_a_full_handshake(identity: Identity, root_file: st
     assert (answer, resumed) == (b"hello full", False)
 
 
-def test_killing_server_alerts_only_offers(identity: Identity, root_file: str) -> None:
+def test_killing_server_alerts_only_offers(identity: Identity, authority: Authority) -> None:
     """A server may be up for new clients and die of every returning one."""
-    server = TinyServer(identity.ders, identity.key, issue_and_answer(b"ticket"), offer_alert=80)
-    context = client_context(root_file)
+    server = TinyServer(identity, issue_and_answer(b"ticket"), offer_alert=80)
+    context = client_context(authority)
 
     with listening(server) as address:
         session = ask(context, address, None)[2]

@@ -5,15 +5,18 @@ It follows RFC 8446 wherever it is not told to stray, and keeps the tickets that
 
 import os
 import struct
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
 
+from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from tests.hostile.keyschedule import SIZE, Kind, Protection, derive, expand_label, extract, finished, plain_record
 from tests.hostile.listener import Peer
+from tests.servers.certificates import Leaf
 
 _CLIENT_HELLO, _SERVER_HELLO, _NEW_SESSION_TICKET = 1, 2, 4
 _ENCRYPTED_EXTENSIONS, _CERTIFICATE, _CERTIFICATE_VERIFY, _FINISHED = 8, 11, 15, 20
@@ -25,6 +28,26 @@ _CONTEXT = b" " * 64 + b"TLS 1.3, server CertificateVerify\0"  # section 4.4.3
 
 class ClientLeftError(OSError):
     """The client closed, sent an alert, or sent what this server has no use for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a server shows and signs with.
+
+    Attributes:
+        certificate: the leaf in DER form; its issuer is what clients trust.
+    """
+
+    certificate: bytes
+    key: ec.EllipticCurvePrivateKey = field(repr=False)
+
+    @classmethod
+    def load(cls, leaf: Leaf) -> Self:
+        """Read the files of an ECDSA P-256 leaf."""
+        certificate = x509.load_pem_x509_certificate(leaf.certificate_file.read_bytes())
+        key = serialization.load_pem_private_key(leaf.key_file.read_bytes(), None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        return cls(certificate.public_bytes(serialization.Encoding.DER), key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +159,7 @@ class TinyServer:
     """A script for `listening`: does a handshake, resumed where it can, and hands the connection to `after`.
 
     Args:
-        chain: certificates in DER form, the leaf first.
-        key: the leaf's.
+        identity: what it shows.
         after: what to do once the handshake is done.
         accept: whether offered tickets of its own are accepted; a full handshake is done otherwise.
         offer_alert: the fatal alert with which any offered ticket is answered instead, as a broken server does.
@@ -145,15 +167,13 @@ class TinyServer:
 
     def __init__(
         self,
-        chain: Sequence[bytes],
-        key: ec.EllipticCurvePrivateKey,
+        identity: Identity,
         after: Callable[[Connection], None],
         *,
         accept: bool = True,
         offer_alert: int | None = None,
     ) -> None:
-        self._chain = tuple(chain)
-        self._key = key
+        self._identity = identity
         self._after = after
         self._accept = accept
         self._offer_alert = offer_alert
@@ -206,11 +226,11 @@ class TinyServer:
         return key if hello.binder == finished(binder_key, hello.raw[: hello.truncated]) else None
 
     def _authenticate(self, transcript: bytes) -> bytes:
-        entries = b"".join(_vector24(certificate) + _vector16(b"") for certificate in self._chain)
-        certificate = _message(_CERTIFICATE, _vector8(b"") + _vector24(entries))
+        entry = _vector24(self._identity.certificate) + _vector16(b"")
+        certificate = _message(_CERTIFICATE, _vector8(b"") + _vector24(entry))
         digest = hashes.Hash(hashes.SHA256())
         digest.update(transcript + certificate)
-        signature = self._key.sign(_CONTEXT + digest.finalize(), ec.ECDSA(hashes.SHA256()))
+        signature = self._identity.key.sign(_CONTEXT + digest.finalize(), ec.ECDSA(hashes.SHA256()))
         body = struct.pack("!H", _ECDSA_SECP256R1_SHA256) + _vector16(signature)
         return certificate + _message(_CERTIFICATE_VERIFY, body)
 
