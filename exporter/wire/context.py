@@ -1,0 +1,91 @@
+"""One ssl.SSLContext for each way of asking, shared by all targets that ask so."""
+
+import ssl
+
+from exporter.model.target import TlsSettings, TlsVersion
+from exporter.wire import tap
+
+_VERSIONS = {TlsVersion.TLS12: ssl.TLSVersion.TLSv1_2, TlsVersion.TLS13: ssl.TLSVersion.TLSv1_3}
+
+# What OpenSSL's own clients offer: the ssl module's list leaves out what some TLS 1.2 servers still need.
+_CIPHERS = "DEFAULT:@SECLEVEL=2"
+
+
+class ClientContext:
+    """An ssl.SSLContext with what it was made from; a session works only with the context that it came from.
+
+    Raises:
+        OSError: (ssl.SSLError among them) a file cannot be read or holds nothing usable.
+    """
+
+    def __init__(
+        self, settings: TlsSettings, version: TlsVersion, *, verify: bool, attach: tap.Tap = tap.attach
+    ) -> None:
+        self.settings = settings
+        self.version = version
+        self.verify = verify
+        self._library = _library_context(settings, version, verify=verify)
+        # All that we read of TLS 1.2 is in clear, and reading it there is cheaper.
+        self.tapped = version is TlsVersion.TLS13 and attach(self._library)
+
+    def wrap(
+        self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, server_name: str, session: ssl.SSLSession | None
+    ) -> ssl.SSLObject:
+        """Return a connection.
+
+        Raises:
+            ValueError: the name is empty or cannot be encoded, or the session is another context's.
+        """
+        # Neither the zone of an IPv6 address nor a name's closing dot is part of what a certificate holds.
+        name = server_name.partition("%")[0].removesuffix(".")
+        return self._library.wrap_bio(incoming, outgoing, server_hostname=name, session=session)
+
+
+class Contexts:
+    """The contexts of a process, each made when it is first asked for."""
+
+    def __init__(self, attach: tap.Tap = tap.attach) -> None:
+        self._attach = attach
+        self._made: dict[tuple[TlsSettings, TlsVersion, bool], ClientContext] = {}
+
+    def get(self, settings: TlsSettings, version: TlsVersion, *, verify: bool) -> ClientContext:
+        """Return the context for these settings.
+
+        Args:
+            verify: whether a chain or name that does not verify ends the handshake; `settings.verify` is not looked at.
+
+        Raises:
+            OSError: (ssl.SSLError among them) a file cannot be read or holds nothing usable.
+        """
+        key = (settings, version, verify)
+        context = self._made.get(key)
+        if context is None:
+            context = self._made[key] = ClientContext(settings, version, verify=verify, attach=self._attach)
+        return context
+
+
+def _library_context(settings: TlsSettings, version: TlsVersion, *, verify: bool) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = context.maximum_version = _VERSIONS[version]
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_ciphers(_CIPHERS)
+    if settings.alpn:
+        context.set_alpn_protocols(list(settings.alpn))
+    if verify:
+        _trust(context, settings.ca_file)
+    else:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if settings.cert_file:
+        # An empty password makes an encrypted key an error; without one the library would ask on the terminal.
+        context.load_cert_chain(settings.cert_file, settings.key_file, password="")
+    return context
+
+
+def _trust(context: ssl.SSLContext, ca_file: str | None) -> None:
+    if ca_file is None:
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+        return
+    context.load_verify_locations(ca_file)
+    # A bundle may hold an intermediate or the very leaf that is to be trusted.
+    context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN

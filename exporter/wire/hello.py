@@ -1,0 +1,91 @@
+"""What the two hellos show in clear (RFC 8446 sections 4.1.2 and 4.1.3, RFC 5246 section 7.4.1)."""
+
+from dataclasses import dataclass, field
+
+from exporter.wire.cursor import Cursor, TruncatedError, extensions
+from exporter.wire.records import ClearMessages
+
+_SESSION_TICKET = 35
+_PRE_SHARED_KEY = 41
+_SUPPORTED_VERSIONS = 43
+_KEY_SHARE = 51
+
+# SHA-256 of "HelloRetryRequest": a ServerHello with this random is one (RFC 8446 section 4.1.3).
+_RETRY_RANDOM = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHello:
+    """What a client offers to resume from.
+
+    Attributes:
+        session_id: in TLS 1.3, or beside a ticket, it is random and offers nothing.
+        ticket: content of the session_ticket extension, b"" where it only asks for a ticket.
+        identity: the first identity of the pre_shared_key extension: in TLS 1.3 the ticket.
+        size: of the whole message, its own header included.
+    """
+
+    session_id: bytes = b""
+    ticket: bytes = field(default=b"", repr=False)
+    identity: bytes = field(default=b"", repr=False)
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerHello:
+    """What a server chose.
+
+    Attributes:
+        version: as on the wire, 0x0304 for TLS 1.3.
+        group: the named group of the key_share extension, 0 without one.
+        retry: whether it is a HelloRetryRequest.
+    """
+
+    version: int
+    session_id: bytes = b""
+    group: int = 0
+    retry: bool = False
+
+
+def read_client_hello(message: bytes) -> ClientHello:
+    """Read a ClientHello with its handshake header; of one that is cut off, nothing."""
+    try:
+        cursor = Cursor(message, 4 + 2 + 32)
+        session_id = cursor.vector(1)
+        cursor.vector(2)
+        cursor.vector(1)
+        ticket = identity = b""
+        for kind, content in extensions(cursor.vector(2) if cursor.left else b""):
+            if kind == _SESSION_TICKET:
+                ticket = content
+            elif kind == _PRE_SHARED_KEY:
+                identity = Cursor(content, 2).vector(2)
+    except TruncatedError:
+        return ClientHello()
+    return ClientHello(session_id, ticket, identity, len(message))
+
+
+def first_client_hello(flight: bytes) -> ClientHello:
+    """Read the ClientHello that a client's first flight consists of, in as many records as it takes."""
+    for _, message in ClearMessages(tls13=True).feed(flight):
+        return read_client_hello(message)
+    return ClientHello()
+
+
+def read_server_hello(message: bytes) -> ServerHello | None:
+    """Read a ServerHello or HelloRetryRequest with its handshake header; None if it makes no sense."""
+    try:
+        cursor = Cursor(message, 4)
+        version = cursor.number(2)
+        random = cursor.take(32)
+        session_id = cursor.vector(1)
+        cursor.take(3)
+        group = 0
+        for kind, content in extensions(cursor.vector(2) if cursor.left else b""):
+            if kind == _SUPPORTED_VERSIONS:
+                version = Cursor(content).number(2)
+            elif kind == _KEY_SHARE:
+                group = Cursor(content).number(2)
+    except TruncatedError:
+        return None
+    return ServerHello(version, session_id, group, random == _RETRY_RANDOM)

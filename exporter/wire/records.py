@@ -1,0 +1,85 @@
+"""Record headers, and the messages of records that are still in clear (RFC 8446 section 5.1)."""
+
+from collections.abc import Iterator
+
+HEADER_BYTES = 5
+
+CHANGE_CIPHER_SPEC = 20
+ALERT = 21
+HANDSHAKE = 22
+APPLICATION_DATA = 23
+
+_LONGEST_RECORD = (1 << 14) + 2048
+"""Of any version; TLS 1.3 allows less, which the library checks."""
+
+_LONGEST_MESSAGE = 1 << 18
+"""Well above the library's own bounds, so that they speak first."""
+
+
+def plausible(start: bytes | bytearray) -> bool:
+    """Tell whether bytes can start a record: a known type, then major version 3. No bytes at all can."""
+    if not start:
+        return True
+    return CHANGE_CIPHER_SPEC <= start[0] <= APPLICATION_DATA and (len(start) < 2 or start[1] == 3)
+
+
+def record_end(data: bytes | bytearray, start: int) -> int:
+    """Return where the record that begins at start ends, or 0 while it is incomplete.
+
+    Something that is no record ends with the data: the library is to say what is wrong with it.
+    """
+    if len(data) < start + HEADER_BYTES:
+        return 0
+    length = data[start + 3] << 8 | data[start + 4]
+    if length > _LONGEST_RECORD or not plausible(data[start : start + 2]):
+        return len(data)
+    end = start + HEADER_BYTES + length
+    return end if end <= len(data) else 0
+
+
+class ClearMessages:
+    """Joins the handshake messages and alerts of one direction's records until encryption begins.
+
+    In TLS 1.3 a change_cipher_spec record means nothing and application_data is the first encrypted one;
+    in TLS 1.2 encryption begins behind change_cipher_spec.
+    """
+
+    def __init__(self, *, tls13: bool) -> None:
+        self._last = APPLICATION_DATA if tls13 else CHANGE_CIPHER_SPEC
+        self._held = bytearray()
+        self._handshake = bytearray()
+        self._over = False
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield each message completed by data: its content type, and the message with its own header."""
+        if self._over:
+            return
+        self._held += data
+        start = 0
+        while not self._over and (end := record_end(self._held, start)):
+            content_type = self._held[start]
+            fragment = self._held[start + HEADER_BYTES : end]
+            start = end
+            if content_type == HANDSHAKE:
+                self._handshake += fragment
+                yield from self._messages()
+            elif content_type == ALERT:
+                yield ALERT, bytes(fragment)
+            elif content_type in {self._last, APPLICATION_DATA}:
+                self._over = True
+        del self._held[:start]
+        if self._over or len(self._handshake) > _LONGEST_MESSAGE:
+            self._over = True
+            self._held.clear()
+            self._handshake.clear()
+
+    def _messages(self) -> Iterator[tuple[int, bytes]]:
+        start = 0
+        joined = self._handshake
+        while len(joined) >= start + 4:
+            end = start + 4 + int.from_bytes(joined[start + 1 : start + 4], "big")
+            if len(joined) < end:
+                break
+            yield HANDSHAKE, bytes(joined[start:end])
+            start = end
+        del joined[:start]
