@@ -19,6 +19,8 @@ from exporter.reference.listeners import Handover, Listener
 from exporter.reference.server import Server
 
 _STDIN, _STDOUT = 0, 1
+# What a terminal or a service manager sends to a whole group: the parent decides what it means for us.
+_PARENTS_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SWEEP_SECONDS = 0.5
 _QUEUE = 128
 _STACK_BYTES = 512 * 1024
@@ -26,7 +28,8 @@ _STACK_BYTES = 512 * 1024
 
 def main() -> None:
     """Serve until the parent closes our standard input, which it also does by dying."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the parent too, which then ends us
+    for number in _PARENTS_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     line = _read_line()
     if not line:
         os._exit(0)

@@ -12,7 +12,7 @@ import exporter
 from exporter.reference.listeners import Handover
 
 START_SECONDS = 10.0
-_END_SECONDS = 0.5
+_END_SECONDS = 0.3
 
 # Isolated and without site-packages: small, and neither the environment nor the folder that we were started in can
 # put other modules in our place. Our own package comes last in the path, behind the standard library.

@@ -57,6 +57,15 @@ def open_plain(address: Address) -> socket.socket:
     return connection
 
 
+def refuses(address: Address) -> bool:
+    """Say whether nobody listens there."""
+    try:
+        open_plain(address).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def visit(address: Address, context: ssl.SSLContext, session: ssl.SSLSession | None = None) -> Visit:
     """Shake hands, offering the session, ask once and leave with the session that came."""
     with context.wrap_socket(open_plain(address), server_hostname=SERVER_NAME, session=session) as connection:
