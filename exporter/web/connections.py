@@ -1,0 +1,192 @@
+"""Keeps clients from holding us up: each connection has a deadline for whatever it waits for, and all have a bound.
+
+aiohttp closes a connection that is idle, politely: after its buffer is written, which a client that reads nothing
+never lets happen. So a thin protocol stands in front of aiohttp's own, and what is late is dropped.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import cast
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much clients may take of us.
+
+    Attributes:
+        connections: open at a time, over all listeners; one more drops the one that has been silent for longest.
+        request_seconds: from connecting, or from the first byte of a later request, until the headers are complete.
+        request_bytes: size of a request's line and headers.
+        write_seconds: for taking an answer.
+        idle_seconds: between two requests; longer than the usual scrape intervals, so that they reuse connections.
+        pending_bytes: answers not yet taken, all connections together; beyond it the slowest reader is dropped.
+    """
+
+    connections: int = 256
+    request_seconds: float = 10.0
+    request_bytes: int = 32 * 1024
+    write_seconds: float = 20.0
+    idle_seconds: float = 150.0
+    pending_bytes: int = 64 * 1024 * 1024
+
+
+class _Phase(Enum):
+    REQUEST = auto()
+    """A request is awaited, of which nothing or a part has come."""
+    WORKING = auto()
+    """We are at work; the client waits for us, so that there is no deadline."""
+    WRITING = auto()
+    IDLE = auto()
+
+
+class Connections:
+    """All open connections: makes the protocol of each, and decides which has to go."""
+
+    def __init__(self, serve: Callable[[], asyncio.Protocol], bounds: Bounds) -> None:
+        self.bounds = bounds
+        self._serve = serve
+        self._open: dict[asyncio.Protocol, Connection] = {}
+
+    def accept(self) -> asyncio.Protocol:
+        """Return the protocol for a new connection: a factory for asyncio's create_server."""
+        return Connection(self._serve(), self)
+
+    def of(self, served: object) -> "Connection | None":
+        """Return the connection behind the protocol that serves it, None once it is dropped."""
+        return self._open.get(served) if isinstance(served, asyncio.Protocol) else None
+
+    def admit(self, connection: "Connection", served: asyncio.Protocol) -> bool:
+        """Let a connection in, at the cost of a silent one where there are too many, or say that there is no room."""
+        if len(self._open) >= self.bounds.connections:
+            silent = [each for each in self._open.values() if each.silent]
+            if not silent:
+                return False
+            min(silent, key=lambda each: each.patience).drop()
+        self._open[served] = connection
+        return True
+
+    def relieve(self) -> None:
+        """Drop the slowest readers until what is pending is within its bound."""
+        writing = sorted((each for each in self._open.values() if each.pending), key=lambda each: each.since)
+        pending = sum(each.pending for each in writing)
+        for each in writing:
+            if pending <= self.bounds.pending_bytes:
+                return
+            pending -= each.pending
+            each.drop()
+
+    def forget(self, served: asyncio.Protocol) -> None:
+        """Strike a connection off the list."""
+        self._open.pop(served, None)
+
+    def drop_all(self) -> None:
+        """End every connection that is left, at once."""
+        for each in list(self._open.values()):
+            each.drop()
+
+
+class Connection(asyncio.Protocol):
+    """One client: hands everything on to the protocol that serves it, and watches the time meanwhile."""
+
+    def __init__(self, served: asyncio.Protocol, all_open: Connections) -> None:
+        self._served = served
+        self._all = all_open
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        self._phase = _Phase.REQUEST
+        self._received = 0
+        self.since = self._loop.time()
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody would miss an answer."""
+        return self._phase in {_Phase.REQUEST, _Phase.IDLE}
+
+    @property
+    def patience(self) -> tuple[bool, float]:
+        """The rank in which silent connections are dropped: those that never asked first, the oldest first."""
+        return self._phase is _Phase.IDLE, self.since
+
+    @property
+    def pending(self) -> int:
+        """Bytes of answers that the client has not taken yet."""
+        return self._transport.get_write_buffer_size() if self._transport else 0
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Mark the time between a complete request and its complete answer."""
+        self._received = 0
+        self._enter(_Phase.WORKING, None)
+        try:
+            yield
+        finally:
+            if self._received:  # the next request is on its way
+                self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
+            else:
+                self._enter(_Phase.IDLE, self._all.bounds.idle_seconds)
+
+    def writing(self) -> None:
+        """Begin the time that the client has for taking its answer."""
+        self._all.relieve()
+        self._enter(_Phase.WRITING, self._all.bounds.write_seconds)
+
+    def drop(self) -> None:
+        """End the connection without waiting for anything to be taken."""
+        self._all.forget(self._served)
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Let it in and begin to wait for its request, or turn it away."""
+        stream = cast("asyncio.Transport", transport)  # stream servers have no other
+        if not self._all.admit(self, self._served):
+            stream.abort()
+            return
+        self._transport = stream
+        self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
+        self._served.connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Count what came of a request, and begin its deadline with its first byte."""
+        self._received += len(data)
+        if self._phase is _Phase.IDLE:
+            self._received = len(data)
+            self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
+        if self._phase is _Phase.REQUEST and self._received > self._all.bounds.request_bytes:
+            self.drop()
+        else:
+            self._served.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        """Hand on that the client will send no more."""
+        return self._served.eof_received()
+
+    def pause_writing(self) -> None:
+        """Hand on that the client reads more slowly than we write."""
+        self._served.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Hand on that it caught up."""
+        self._served.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Hand on that it is over."""
+        self._all.forget(self._served)
+        if self._deadline is not None:
+            self._deadline.cancel()
+        if self._transport is not None:
+            self._transport = None
+            self._served.connection_lost(exc)
+
+    def _enter(self, phase: _Phase, seconds: float | None) -> None:
+        self._phase = phase
+        self.since = self._loop.time()
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if seconds is not None and self._transport is not None:
+            self._deadline = self._loop.call_later(seconds, self.drop)

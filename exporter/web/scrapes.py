@@ -1,0 +1,75 @@
+"""Makes the exposition off the event loop, once for all who wait for it."""
+
+import asyncio
+import gzip
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+Render = Callable[[str], tuple[bytes, str]]
+"""From an Accept header to the exposition and its content type; it is called in a thread."""
+
+_WORTH_PACKING = 1024
+_LEVEL = 4  # of nine: text of this kind gets hardly smaller beyond it, and takes twice the time
+
+
+@dataclass(frozen=True, slots=True)
+class Exposition:
+    """One exposition as it goes out.
+
+    Attributes:
+        body: packed where `encoding` says so.
+        encoding: "gzip" or "".
+    """
+
+    body: bytes
+    content_type: str
+    encoding: str = ""
+
+
+class Scrapes:
+    """Renders one exposition at a time; all who ask alike before it is begun get the same one.
+
+    Args:
+        render: what makes it.
+        thread: an executor of one thread.
+    """
+
+    def __init__(self, render: Render, thread: Executor) -> None:
+        self._render = render
+        self._thread = thread
+        self._queued: dict[tuple[str, bool], asyncio.Future[Exposition]] = {}
+
+    async def ask(self, accept: str, *, packed: bool) -> Exposition:
+        """Return an exposition that was begun after this call, gzip'ed if `packed` and large enough to be worth it."""
+        key = accept, packed
+        if (queued := self._queued.get(key)) is None:
+            loop = asyncio.get_running_loop()
+            queued = self._queued[key] = loop.run_in_executor(self._thread, self._make, loop, key)
+        return await asyncio.shield(queued)  # a client that leaves does not take it from the others
+
+    def _make(self, loop: asyncio.AbstractEventLoop, key: tuple[str, bool]) -> Exposition:
+        loop.call_soon_threadsafe(self._queued.pop, key)  # whoever comes from now on gets a newer one
+        accept, packed = key
+        body, content_type = self._render(accept)
+        if not packed or len(body) < _WORTH_PACKING:
+            return Exposition(body, content_type)
+        return Exposition(gzip.compress(body, _LEVEL, mtime=0), content_type, "gzip")
+
+
+def takes_gzip(accept_encoding: str) -> bool:
+    """Return whether an Accept-Encoding header lets us answer with gzip (RFC 9110 section 12.5.3)."""
+    weights = dict(map(_weighed, accept_encoding.lower().split(",")))
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+def _weighed(member: str) -> tuple[str, float]:
+    coding, *parameters = (part.strip() for part in member.split(";"))
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            try:
+                return coding, float(value)
+            except ValueError:
+                return coding, 0.0
+    return coding, 1.0

@@ -1,0 +1,78 @@
+"""A client that does exactly what a test says."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from exporter.model.target import Address
+from exporter.web.pages import Pages
+
+DEADLINE = 10.0
+"""Seconds within which anything that a test waits for has to happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One response; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One connection."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def ask(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        """Send a request and return its answer; header names are given with underscores."""
+        lines = [f"{method} {path} HTTP/1.1", "Host: x", *(f"{k.replace('_', '-')}: {v}" for k, v in headers.items())]
+        self.writer.write("\r\n".join([*lines, "", ""]).encode())
+        return await self.answer(body=method != "HEAD")
+
+    async def answer(self, *, body: bool = True) -> Answer:
+        """Read one response."""
+        async with asyncio.timeout(DEADLINE):
+            first, *lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().rstrip().split("\r\n")
+            headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+            content = await self.reader.readexactly(int(headers["content-length"]) if body else 0)
+        return Answer(int(first.split()[1]), headers, content)
+
+    async def dropped(self) -> int:
+        """Wait until the server ends the connection, and return how many bytes came before."""
+        received = 0
+        async with asyncio.timeout(DEADLINE):
+            try:
+                while chunk := await self.reader.read(65536):
+                    received += len(chunk)
+            except ConnectionError:
+                return received
+        return received
+
+
+@asynccontextmanager
+async def connected(address: Address, sent: bytes = b"") -> AsyncIterator[Client]:
+    """Connect, send some bytes, and leave again at the end of the block."""
+    async with asyncio.timeout(DEADLINE):
+        # The small buffer makes a client that reads nothing stop the server soon.
+        reader, writer = await asyncio.open_connection(address.host, address.port, limit=1024)
+    try:
+        writer.write(sent)
+        yield Client(reader, writer)
+    finally:
+        writer.transport.abort()
+
+
+async def fetch(address: Address, path: str, method: str = "GET", **headers: str) -> Answer:
+    """Return the answer to a single request on a connection of its own."""
+    async with connected(address) as client:
+        return await client.ask(path, method, **headers)
+
+
+def pages(exposition: bytes = b"up 1\n", not_ready: str | None = None, targets: int = 3) -> Pages:
+    """Return pages with these contents."""
+    return Pages(lambda accept: (exposition, accept or "text/plain"), lambda: not_ready, lambda: targets, "1.2<3")
