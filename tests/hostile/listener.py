@@ -30,6 +30,11 @@ class Peer:
         while self.sock.recv(65536):
             pass
 
+    def hang_up(self) -> None:
+        """Say that no more will come, and linger, so that nothing is left unread (Linux would send an RST for it)."""
+        self.sock.shutdown(socket.SHUT_WR)
+        self.linger()
+
     def reset(self) -> None:
         """Drop the connection with an RST."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -45,6 +50,10 @@ class Peer:
 
 Script = Callable[[Peer], None]
 """Plays one connection; an OSError of its own (ssl.SSLError is one) means that the client left, and is no fault."""
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def _play(script: Script, peer: Peer) -> None:
@@ -70,8 +79,7 @@ def _accept(server: socket.socket, script: Script, over: threading.Event) -> Non
 def listening(script: Script, host: str = "127.0.0.1") -> Iterator[Address]:
     """Play `script` to every connection, each in a thread of its own, and give the address."""
     over = threading.Event()
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, 0), family=family) as server:
+    with socket.create_server((host, 0), family=_family(host)) as server:
         accepting = threading.Thread(target=_accept, args=(server, script, over), daemon=True)
         accepting.start()
         try:
@@ -85,7 +93,7 @@ def listening(script: Script, host: str = "127.0.0.1") -> Iterator[Address]:
 @contextmanager
 def closed_port(host: str = "127.0.0.1") -> Iterator[Address]:
     """Give an address at which nothing listens, kept from others while it is used."""
-    with socket.socket() as holder:
+    with socket.socket(_family(host)) as holder:
         holder.bind((host, 0))
         yield Address(host, holder.getsockname()[1])
 
@@ -93,7 +101,7 @@ def closed_port(host: str = "127.0.0.1") -> Iterator[Address]:
 @contextmanager
 def deaf_port(host: str = "127.0.0.1") -> Iterator[Address]:
     """Give an address whose accept queue is full, so that Linux drops every further SYN without a word."""
-    with socket.socket() as server:
+    with socket.socket(_family(host)) as server:
         server.bind((host, 0))
         server.listen(0)
         waiting = [_connect_if_heard(server)]
@@ -112,6 +120,6 @@ def deaf_port(host: str = "127.0.0.1") -> Iterator[Address]:
 
 def _connect_if_heard(server: socket.socket) -> socket.socket | None:
     try:
-        return socket.create_connection(server.getsockname(), _CONNECT_SECONDS)
+        return socket.create_connection(server.getsockname()[:2], _CONNECT_SECONDS)
     except TimeoutError:
         return None

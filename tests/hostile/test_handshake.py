@@ -31,8 +31,7 @@ def _cut(cut: Callable[[bytes], bytes], ending: Script) -> Make:
 
 
 _SPOILT = [
-    pytest.param(_always(leave), Reason.CLOSED, id="closed at once"),
-    pytest.param(_always(Peer.reset), Reason.RESET, id="reset at once"),
+    pytest.param(_always(Peer.hang_up), Reason.CLOSED, id="closed at once"),
     pytest.param(_always(sending(b"")), Reason.CLOSED, id="closed after the ClientHello"),
     pytest.param(_always(sending(b"", Peer.reset)), Reason.RESET, id="reset after the ClientHello"),
     pytest.param(_cut(half_a_server_hello, leave), Reason.CLOSED, id="closed in the ServerHello"),
@@ -62,7 +61,7 @@ _ALERTS = [
     pytest.param(47, Reason.ALERT_OTHER, id="illegal_parameter"),
     pytest.param(48, Reason.ALERT_CERTIFICATE, id="unknown_ca"),
     pytest.param(70, Reason.ALERT_PROTOCOL_VERSION, id="protocol_version"),
-    pytest.param(71, Reason.ALERT_OTHER, id="insufficient_security"),
+    pytest.param(71, Reason.ALERT_HANDSHAKE_FAILURE, id="insufficient_security"),
     pytest.param(80, Reason.ALERT_INTERNAL_ERROR, id="internal_error"),
     pytest.param(112, Reason.ALERT_UNRECOGNIZED_NAME, id="unrecognized_name"),
     pytest.param(116, Reason.ALERT_CERTIFICATE, id="certificate_required"),
@@ -81,6 +80,17 @@ async def test_spoilt_handshake(
         done = await dial(site, address, version)
 
     assert (done.failure.stage, done.failure.reason) == (Stage.HANDSHAKE, reason)
+    assert done.elapsed < SLACK
+
+
+@pytest.mark.parametrize("version", TlsVersion)
+async def test_reset_at_once(site: Target, version: TlsVersion) -> None:
+    """A connection that is reset before a word was said is a reset, whether it is seen as open before that or not."""
+    with listening(Peer.reset) as address:
+        done = await dial(site, address, version)
+
+    assert done.failure.stage in {Stage.CONNECT, Stage.HANDSHAKE}
+    assert done.failure.reason is Reason.RESET
     assert done.elapsed < SLACK
 
 

@@ -162,7 +162,9 @@ async def test_drip_after_the_handshake(site: Target, identity: Identity) -> Non
 
     def play(connection: Connection) -> None:
         connection.receive()
-        connection.peer.drip(connection.data(_ANSWER), 0.1)
+        for byte in _ANSWER:
+            connection.send_raw(connection.data(bytes((byte,))))
+            connection.peer.over.wait(0.1)
 
     with listening(TinyServer(identity, play)) as address:
         done = await dial(site, address, TlsVersion.TLS13, http=True)
