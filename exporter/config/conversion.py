@@ -4,6 +4,7 @@ import types
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import Enum
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -25,7 +26,7 @@ _KINDS = ((bool, "true or false"), (str, "a text"), (int | float, "a number"), (
 
 def convert(kind: type[S], tree: object, place: Place, findings: Findings) -> S:
     """Return a section; what was refused or is missing has its default, an empty text where there is none."""
-    known = {info.encode_name: info for info in msgspec.structs.fields(kind)}
+    known = _fields(kind)
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
@@ -39,6 +40,11 @@ def convert(kind: type[S], tree: object, place: Place, findings: Findings) -> S:
         findings.add((*place, key), f"unknown field{hint}", ", ".join(known))
     found = {info.name: _field(info, tree, place, findings) for info in known.values()}
     return kind(**{name: value for name, value in found.items() if value is not msgspec.UNSET})
+
+
+@cache
+def _fields(kind: type[Section]) -> Mapping[str, FieldInfo]:
+    return {info.encode_name: info for info in msgspec.structs.fields(kind)}
 
 
 def _field(info: FieldInfo, tree: Mapping[str, object], place: Place, findings: Findings) -> object:

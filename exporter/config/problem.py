@@ -1,5 +1,6 @@
 """What is wrong with a configuration: where it stands, what was found there and what is allowed."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NoReturn, TypeAlias, TypeVar
@@ -9,12 +10,13 @@ Place: TypeAlias = tuple[str | int, ...]
 
 MAX_PROBLEMS = 100
 _SHOWN_CHARACTERS = 60
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 Raw = TypeVar("Raw")
 Value = TypeVar("Value")
 
 
-class RefusedError(ValueError):
+class RefusedError(Exception):
     """One value that is not allowed, raised by whoever knows the value and not its place.
 
     Args:
@@ -73,11 +75,13 @@ class Findings:
         self.lines: dict[Place, int] = {}
         self._problems: list[Problem] = []
         self._refused: set[Place] = set()
+        self._touched: set[Place] = set()
 
     def add(self, place: Place, found: str, allowed: str = "", line: int | None = None) -> None:
         """Note a mistake; after a hundred of them ConfigError is raised at once."""
         self._problems.append(Problem(self.source, line or self._line(place), spell(place), found, allowed))
-        self._refused.update(place[:end] for end in range(1, len(place) + 1))
+        self._refused.add(place)
+        self._touched.update(place[:end] for end in range(1, len(place) + 1))
         if len(self._problems) == MAX_PROBLEMS:
             self._problems.append(Problem(self.source, None, "", "too many problems, the rest is left out"))
             self.conclude()
@@ -88,8 +92,8 @@ class Findings:
         raise ConfigError(self._sorted())
 
     def refused(self, place: Place) -> bool:
-        """Return whether a problem was found at the place or somewhere inside it."""
-        return place in self._refused
+        """Return whether a problem was found at the place, inside it, or with something that it is a part of."""
+        return place in self._touched or any(place[:end] in self._refused for end in range(len(place)))
 
     def read(self, place: Place, parse: Callable[[Raw], Value], raw: Raw, fallback: Value) -> Value:
         """Return the parsed value, or the fallback if it is refused now or was before."""
@@ -116,8 +120,13 @@ class Findings:
 
 def spell(place: Place) -> str:
     """Return a place as people write it, such as `targets[0].tls.versions[1]`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{_plain(step)}" for step in place)
-    return text.removeprefix(".")
+    return "".join(map(_step, place)).removeprefix(".")
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, str) and _PLAIN_KEY.fullmatch(step):
+        return f".{step}"
+    return f"[{show(step)}]"
 
 
 def show(value: object) -> str:

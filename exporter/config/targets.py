@@ -11,7 +11,7 @@ from exporter.config.times import target_times
 from exporter.config.values import parse_duration, parse_endpoint, parse_host, spell_duration
 from exporter.model.target import Endpoint, Expect, ProbeSettings, Target, TlsSettings, TlsVersion
 
-RESERVED_NAME = "reference"
+_RESERVED_NAMES = ("reference", "reference-control")  # the built-in targets
 _LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,127}")
 _RESERVED_LABELS = ("backend", "instance", "job", "le", "mode", "quantile", "target", "tls")
 _VERSIONS = {version.value: version for version in TlsVersion}
@@ -57,8 +57,8 @@ def _name(text: str) -> str:
         raise RefusedError(
             f"{show(text)} holds characters that are not printable, or spaces at an end", "printable text"
         )
-    if text == RESERVED_NAME:
-        raise RefusedError("this name is taken by the built-in target", "any other name")
+    if text in _RESERVED_NAMES:
+        raise RefusedError("this name is taken by a built-in target", "any other name")
     return text
 
 

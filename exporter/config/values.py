@@ -22,7 +22,7 @@ _LONGEST = 366 * 86400.0
 _ADDRESS = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,6}))?")
 _DNS_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _ADDRESS_FORMS = "HOST:PORT, such as name:443, 10.0.0.1:443 or [::1]:443"
-_HOST_FORMS = "a DNS name or an IP address"
+_HOST_FORMS = "a DNS name, or an IP address such as 10.0.0.1 or [::1]"
 
 
 def parse_duration(raw: float | str) -> float:
@@ -65,8 +65,6 @@ def parse_host(text: str) -> str:
     literal = _literal(bare)
     if literal is not None and (":" in bare or bare == text):
         return literal
-    if ":" in text or "[" in text or "%" in text:
-        raise RefusedError(f"{show(text)} is no IPv6 address", "an IPv6 address such as [::1] or [fe80::1%eth0]")
     return _name(text)
 
 
