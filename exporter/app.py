@@ -1,1 +1,178 @@
 """The composition root: the only file that knows all the parts."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from exporter import __version__
+from exporter.config.settings import Config
+from exporter.discovery.dns import Resolver
+from exporter.metrics.collector import LedgerCollector
+from exporter.metrics.exposition import render
+from exporter.metrics.faults import Faults
+from exporter.metrics.ledger import Ledger
+from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
+from exporter.model.target import Target, TlsVersion
+from exporter.model.verdicts import RoundResult, VersionVerdict
+from exporter.probe.dial import Dialler
+from exporter.probe.memory import Memory
+from exporter.probe.run import Found, Prober
+from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Reference
+from exporter.reference.truth import check_truth
+from exporter.schedule.scheduler import keep_beat
+from exporter.web.listen import ListenError
+from exporter.web.pages import Pages
+from exporter.web.ready import why_not_ready
+from exporter.web.server import serve
+
+_log: FilteringBoundLogger = structlog.get_logger()
+
+STOPPED, FAILED = 0, 1
+
+
+async def run(config: Config, listen: Sequence[str]) -> int:
+    """Probe and serve until SIGTERM or SIGINT; return the exit code."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        async with asyncio.TaskGroup() as group:
+            serving = group.create_task(_serve(config, listen), name="serve")
+            stopping = group.create_task(stop.wait(), name="stop")
+            await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+            serving.cancel()
+            stopping.cancel()
+    except* (ListenError, OSError) as errors:
+        for error in errors.exceptions:
+            _log.error("cannot start", error=str(error))
+        return FAILED
+    _log.info("stopped")
+    return STOPPED
+
+
+async def _serve(config: Config, listen: Sequence[str]) -> None:
+    """Start all parts in the order in which they need each other, and end them the other way round."""
+    daemon = Daemon(config)
+    async with AsyncExitStack() as stack:
+        stack.callback(daemon.close)
+        where = await stack.enter_async_context(serve(listen, daemon.pages()))
+        for address in where:
+            _log.info("serving", address=str(address), version=__version__)
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        targets = list(config.targets)
+        if config.reference.enabled:
+            reference = await stack.enter_async_context(Reference.start(group))
+            interval = config.reference.interval
+            targets += [reference.target(interval), reference.control_target(interval)]
+        await daemon.keep_beat(targets)
+
+
+class Daemon:
+    """The state of a running exporter: what is remembered of each target, and what was counted."""
+
+    def __init__(self, config: Config) -> None:
+        self._hold = config.ticket_keys.hold
+        self._dialler = Dialler()
+        self._resolver = Resolver()
+        self._prober = Prober(self._dialler.dial, time.monotonic, time.time, hold=config.ticket_keys.hold)
+        self._ledger = Ledger()
+        self._memories: dict[str, Memory] = {}
+        self._judged: dict[str, Mapping[TlsVersion, VersionVerdict]] = {}
+        self._begun: set[str] = set()
+        self._number_of_targets: int | None = None
+        self._started = time.monotonic()
+        self._loaded = time.time()
+
+    def close(self) -> None:
+        """Give back what is held for the process's life."""
+        self._dialler.close()
+
+    async def keep_beat(self, targets: Sequence[Target]) -> None:
+        """Probe the targets round after round, until cancelled."""
+        self._number_of_targets = len(targets)
+        for target in targets:
+            self._memories[target.name] = Memory()
+            if target.name != CONTROL_NAME:
+                self._ledger.admit(target)
+        await keep_beat(targets, self._run_round, self._count_missed, _tell_bug)
+
+    def pages(self) -> Pages:
+        """Return what the web side shows."""
+        faults = Faults(_tell_fault)
+        sources = Sources(
+            starvation=self._ledger.starvation,
+            timing_source=self._ledger.timing_source,
+            reload=lambda: Reload(successful=True, succeeded_at=self._loaded),
+            reference_ok=self._reference_ok,
+        )
+        collectors = (LedgerCollector(self._ledger, faults), OwnCollector(this_build(), sources, faults))
+        return Pages(
+            render=lambda accept: render(collectors, accept, faults),
+            why_not_ready=self._why_not_ready,
+            targets=lambda: self._number_of_targets or 0,
+            version=__version__,
+        )
+
+    async def _run_round(self, target: Target) -> None:
+        self._begun.add(target.name)
+        resolved = await self._resolver.resolve(target)
+        found = Found(resolved.addresses, resolved.failure)
+        result = await self._prober.run_round(target, found, self._memories[target.name])
+        self._judged[target.name] = result.verdicts
+        if target.name == CONTROL_NAME:
+            return
+        self._ledger.fold(result)
+        _tell_round(result)
+
+    def _count_missed(self, target: Target, ticks: int) -> None:
+        self._ledger.missed(target.name, ticks)
+        _log.warning("round overran", target=target.name, ticks_missed=ticks)
+
+    def _why_not_ready(self) -> str | None:
+        return why_not_ready(
+            loaded=self._number_of_targets is not None,
+            targets=self._number_of_targets or 0,
+            begun=len(self._begun),
+            waited=time.monotonic() - self._started,
+        )
+
+    def _reference_ok(self) -> bool | None:
+        if TARGET_NAME not in self._judged or CONTROL_NAME not in self._judged:
+            return None
+        return check_truth(self._judged[TARGET_NAME], self._judged[CONTROL_NAME]).ok
+
+
+def _tell_round(result: RoundResult) -> None:
+    """Write the one line that a round is worth."""
+    states: dict[str, object] = {f"tls{version}": verdict.state for version, verdict in result.verdicts.items()}
+    odd = {str(backend) for verdict in result.verdicts.values() for backend in verdict.odd}
+    tell: Callable[..., object] = _log.warning if result.failures else _log.info
+    tell(
+        "round",
+        target=result.target.name,
+        number=result.number,
+        seconds=round(result.elapsed, 3),
+        backends=len(result.backends),
+        connections=len(result.observations),
+        **states,
+        **({"odd": sorted(odd)} if odd else {}),
+        **({"failures": [_words(*failed) for failed in result.failures]} if result.failures else {}),
+    )
+
+
+def _words(backend: object, failure: object) -> str:
+    return f"{backend} {failure}" if backend is not None else str(failure)
+
+
+def _tell_bug(target: Target, error: BaseException) -> None:
+    _log.error("a round failed by a bug of ours", target=target.name, exc_info=error)
+
+
+def _tell_fault(part: str, error: Exception) -> None:
+    _log.error("part of the exposition failed", part=part, exc_info=error)

@@ -113,7 +113,8 @@ class Connection:
         if not self._reading:
             self._loop.add_reader(self._sock, self._read)
             self._reading = True
-        waiter = self._waiter = self._loop.create_future()
+        waiter: asyncio.Future[Piece | None] = self._loop.create_future()
+        self._waiter = waiter
         impatience = None if patience is None else self._loop.call_later(patience, _settle, waiter)
         try:
             return await waiter
@@ -204,5 +205,5 @@ def _socket_address(address: Address) -> tuple[int, tuple[str, int] | tuple[str,
         return socket.AF_INET, (address.host, address.port)
     if "%" not in address.host:
         return socket.AF_INET6, (address.host, address.port)
-    found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
-    return socket.AF_INET6, (address.host.partition("%")[0], address.port, 0, int(found[0][4][3]))
+    host, _, zone = address.host.partition("%")
+    return socket.AF_INET6, (host, address.port, 0, int(zone) if zone.isdecimal() else socket.if_nametoindex(zone))

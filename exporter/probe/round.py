@@ -15,9 +15,8 @@ from exporter.model.target import Address, Target, TlsVersion
 from exporter.probe.dial import Dial, Dialled
 from exporter.probe.memory import Home, Kept, Memory
 from exporter.probe.spread import spread
-from exporter.verdict.plan import standing_refusals
-
-Pair = tuple[Address, Address]
+from exporter.verdict.hints import standing_refusals
+from exporter.verdict.history import Pair
 
 _OFFERS_FAULT = frozenset(
     {Stage.HANDSHAKE, Stage.HTTP}

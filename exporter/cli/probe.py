@@ -1,0 +1,69 @@
+"""`tlsprobe probe`: a few rounds now, and what they come to."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from rich.console import Console
+from rich.progress import Progress
+
+from exporter.cli.document import to_document
+from exporter.cli.summary import Summary, summarise
+from exporter.cli.table import print_summary
+from exporter.discovery.dns import Resolver
+from exporter.model.target import Target
+from exporter.model.verdicts import RoundResult
+from exporter.probe.dial import Dialler
+from exporter.probe.memory import Memory
+from exporter.probe.run import Found, Prober
+
+HEALTHY, FINDING, NOT_PROBED = 0, 1, 2
+
+
+def probe(target: Target, rounds: int, *, as_json: bool) -> int:
+    """Probe a target `rounds` times, print what was seen, and return the exit code."""
+    summary = summarise(_run_with_progress(target, rounds))
+    if as_json:
+        print(json.dumps(to_document(summary), indent=2))
+    else:
+        console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+        print_summary(console, summary)
+    return exit_code(summary)
+
+
+def exit_code(summary: Summary) -> int:
+    """Return 0 for healthy, 1 for a finding, 2 where nothing could be probed."""
+    if not summary.probed:
+        return NOT_PROBED
+    return HEALTHY if summary.healthy else FINDING
+
+
+def _run_with_progress(target: Target, rounds: int) -> list[RoundResult]:
+    """Run the rounds, with a bar where a person watches a terminal and there is more than one."""
+    console = Console(stderr=True)
+    with ExitStack() as stack:
+        advance: Callable[[], None] | None = None
+        if rounds > 1 and console.is_terminal:
+            progress = stack.enter_context(Progress(console=console, transient=True))
+            task = progress.add_task(f"Probing {target.name}", total=rounds)
+            advance = lambda: progress.advance(task)  # noqa: E731
+        return asyncio.run(run_rounds(target, rounds, advance))
+
+
+async def run_rounds(target: Target, rounds: int, after_each: Callable[[], None] | None = None) -> list[RoundResult]:
+    """Return the results of so many rounds, one right after another."""
+    dialler, resolver, memory = Dialler(), Resolver(), Memory()
+    prober = Prober(dialler.dial, time.monotonic, time.time)
+    results = []
+    try:
+        for _ in range(rounds):
+            found = await resolver.resolve(target)
+            results.append(await prober.run_round(target, Found(found.addresses, found.failure), memory))
+            if after_each is not None:
+                after_each()
+    finally:
+        dialler.close()
+    return results

@@ -1,0 +1,27 @@
+"""`tlsprobe run`: the daemon."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from exporter import app
+from exporter.config.load import load
+from exporter.config.problem import ConfigError, RefusedError
+from exporter.config.settings import Config
+from exporter.config.values import parse_listen_address
+from exporter.log import configure
+
+FAILED = 1
+
+
+def run(file: Path | None, listen: Sequence[str] | None) -> int:
+    """Run until SIGTERM or SIGINT; return the exit code."""
+    try:
+        config = Config() if file is None else load(file)
+        where = tuple(map(parse_listen_address, listen)) if listen else config.listen
+    except (ConfigError, RefusedError) as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    configure(config.log.level, config.log.format, sys.stderr)
+    return asyncio.run(app.run(config, where))
