@@ -1,0 +1,176 @@
+"""How one backend resumes, for one TLS version."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from exporter.model.failure import Failure, Reason
+from exporter.model.observation import Handshake, Observation, Origin
+from exporter.model.target import TlsVersion
+from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome
+from exporter.verdict.crossings import JudgedOffer
+from exporter.verdict.history import BackendMemory
+
+GOOD = frozenset({BackendState.RESUMES, BackendState.STATEFUL, BackendState.MIXED})
+"""States in which a backend resumes at all."""
+BAD = frozenset({BackendState.REFUSES, BackendState.NO_TICKETS, BackendState.KILLS})
+"""States in which it does not."""
+
+_ALERTS = frozenset(
+    {
+        Reason.ALERT_HANDSHAKE_FAILURE,
+        Reason.ALERT_PROTOCOL_VERSION,
+        Reason.ALERT_UNRECOGNIZED_NAME,
+        Reason.ALERT_CERTIFICATE,
+        Reason.ALERT_INTERNAL_ERROR,
+        Reason.ALERT_OTHER,
+    }
+)
+_KILLS_WITHOUT_ALERT = 3  # a lost or reset connection can look like a kill, but not three times in a row
+_DOUBTS = 2  # rounds in a row that it takes to unsay a state which was proven
+_CONTRADICTIONS = 2  # rounds, since one may be a restart between two connections
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one round showed of one backend.
+
+    Attributes:
+        shaken: a full handshake was completed, on whatever connection.
+        given: such a handshake brought something to resume with.
+        tickets: that was a ticket.
+        accepted: an offer of any origin was accepted.
+        by_id: one of those was a TLS 1.2 session id without a ticket.
+        refused: it refused a fresh ticket of its own.
+        rekeyed: it refused one of those while it already encrypted with another key.
+        wavered: it refused a ticket and then accepted the very same.
+        alerted: it answered an offer by a fatal alert, and worked without the offer.
+        killed: offers after which the connection ended otherwise, since the last one that it survived.
+    """
+
+    shaken: bool = False
+    given: bool = False
+    tickets: bool = False
+    accepted: bool = False
+    by_id: bool = False
+    refused: bool = False
+    rekeyed: bool = False
+    wavered: bool = False
+    alerted: bool = False
+    killed: int = 0
+
+
+def gather(observations: Sequence[Observation], offers: Sequence[JudgedOffer], killed: int) -> Evidence:
+    """Sum up one backend's round; `killed` are the killed offers at the end of the last one."""
+    shaken = (seen.outcome.tls for seen in observations if isinstance(seen.outcome, Handshake))
+    full = [tls for tls in shaken if not tls.resumed]
+    old = any(tls.version is TlsVersion.TLS12 for tls in full)
+    accepted = [one for one in offers if one.crossing.outcome is OfferOutcome.ACCEPTED]
+    home = [one for one in offers if one.offer.origin is Origin.SELF and one.fresh]
+    refusals = [one for one in home if one.telling]
+    return Evidence(
+        shaken=bool(full),
+        # Where the library does not show TLS 1.3 tickets, that there was something to offer still tells of them.
+        given=bool(home) or any(tls.tickets or (old and tls.session_id) for tls in full),
+        tickets=not old or any(tls.tickets for tls in full),
+        accepted=bool(accepted),
+        by_id=old and any(one.offer.ticket is None for one in accepted),
+        refused=bool(refusals),
+        rekeyed=any(one.crossing.cause is Cause.KEY for one in refusals),
+        wavered=_wavers(offers),
+        alerted=any(_alerts(one) for one in offers),
+        killed=_count_kills(offers, killed),
+    )
+
+
+def _wavers(offers: Sequence[JudgedOffer]) -> bool:
+    """Find a ticket that was refused and then accepted; the other way round it may be good for one use only."""
+    refused: set[bytes] = set()
+    for one in offers:
+        if one.offer.ticket is None:
+            continue
+        if one.telling:
+            refused.add(one.offer.ticket.identity)
+        elif one.crossing.outcome is OfferOutcome.ACCEPTED and one.offer.ticket.identity in refused:
+            return True
+    return False
+
+
+def _alerts(one: JudgedOffer) -> bool:
+    outcome = one.observation.outcome
+    return one.crossing.outcome is OfferOutcome.KILLED and isinstance(outcome, Failure) and outcome.reason in _ALERTS
+
+
+def _count_kills(offers: Sequence[JudgedOffer], killed: int) -> int:
+    for one in offers:
+        if one.crossing.outcome is OfferOutcome.KILLED:
+            killed += 1
+        elif one.crossing.outcome in {OfferOutcome.ACCEPTED, OfferOutcome.REFUSED}:
+            killed = 0
+    return killed
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The state of a backend, and what of it is to be remembered.
+
+    Attributes:
+        proven: this round showed it; otherwise it is held from an earlier one, or not known.
+    """
+
+    state: BackendState
+    proven: bool
+    doubts: int = 0
+    contradictions: tuple[int, ...] = ()
+
+
+def find(evidence: Evidence, memory: BackendMemory, *, now: int, hold: int) -> Finding:
+    """Draw the state of a backend that completed a full handshake, or was not asked, from a round and the last ones.
+
+    What a round does not show stays as it was for `hold` rounds. What was proven good is unsaid only by two
+    rounds in a row: a restart between two connections is no change.
+    """
+    fading = memory.state if now - memory.proven <= hold else BackendState.UNKNOWN
+    contradictions = _contradictions(evidence, fading, memory, now=now, hold=hold)
+    worse = _worse(evidence)
+    if evidence.alerted or evidence.killed >= _KILLS_WITHOUT_ALERT:
+        return Finding(BackendState.KILLS, proven=True, contradictions=contradictions)
+    if len(contradictions) >= _CONTRADICTIONS and (evidence.accepted or evidence.rekeyed):
+        return Finding(BackendState.MIXED, proven=True, contradictions=contradictions)
+    if evidence.accepted:
+        stateful = evidence.by_id or memory.mechanism is Mechanism.STATEFUL
+        state = BackendState.STATEFUL if stateful else BackendState.RESUMES
+        return Finding(state, proven=True, contradictions=contradictions)
+    if worse is None:
+        held = _held(evidence, memory, fading)
+        return Finding(held, proven=False, doubts=memory.doubts, contradictions=contradictions)
+    if fading in GOOD and memory.doubts + 1 < _DOUBTS:
+        return Finding(fading, proven=False, doubts=memory.doubts + 1, contradictions=contradictions)
+    return Finding(worse, proven=True, contradictions=contradictions)
+
+
+def _worse(evidence: Evidence) -> BackendState | None:
+    if not evidence.shaken:
+        return None
+    if not evidence.given:
+        return BackendState.NO_TICKETS
+    # A key that changed between two connections, or several behind one address, is no refusal of its own tickets.
+    if not evidence.refused or evidence.rekeyed:
+        return None
+    return BackendState.REFUSES if evidence.tickets else BackendState.NO_TICKETS
+
+
+def _held(evidence: Evidence, memory: BackendMemory, fading: BackendState) -> BackendState:
+    if not evidence.shaken and memory.state is BackendState.NOT_SPOKEN:
+        return BackendState.NOT_SPOKEN  # a fact that holds until it is tried again
+    outlived = (evidence.shaken and fading is BackendState.NOT_SPOKEN) or (
+        evidence.given and fading is BackendState.NO_TICKETS
+    )
+    return BackendState.UNKNOWN if outlived else fading
+
+
+def _contradictions(
+    evidence: Evidence, fading: BackendState, memory: BackendMemory, *, now: int, hold: int
+) -> tuple[int, ...]:
+    lately = tuple(then for then in memory.contradictions if now - then <= 2 * hold)
+    torn = evidence.refused and (evidence.accepted or fading in GOOD)
+    return (*lately, now) if evidence.wavered or evidence.rekeyed or torn else lately

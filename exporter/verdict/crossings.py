@@ -1,0 +1,167 @@
+"""Offers, judged one by one, and how the pairs of backends stand after them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from exporter.model.observation import Handshake, Observation, Offer, Origin, TlsFacts
+from exporter.model.target import Address
+from exporter.model.verdicts import Cause, Crossing, Mechanism, OfferOutcome
+from exporter.verdict.causes import cause_of
+from exporter.verdict.history import BackendMemory, Pair, Standing
+from exporter.verdict.keys import Keys
+from exporter.verdict.mechanism import LONG_NAME, specimen_of
+from exporter.verdict.offers import outcome_of
+
+_OF_THE_TICKET = frozenset({Cause.EXPIRED, Cause.SINGLE_USE})
+"""Causes that lie in the one ticket and say nothing about the backends."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedOffer:
+    """An offer and what became of it.
+
+    Attributes:
+        fresh: the ticket had been issued in the same round.
+    """
+
+    observation: Observation
+    offer: Offer
+    crossing: Crossing
+    fresh: bool
+
+    @property
+    def telling(self) -> bool:
+        """Whether it is a refusal that says something about the backends."""
+        return self.crossing.outcome is OfferOutcome.REFUSED and self.crossing.cause not in _OF_THE_TICKET
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """Which pairs (issuer, acceptor) stand accepted, and which stand refused beyond doubt."""
+
+    accepted: frozenset[Pair] = frozenset()
+    refused: frozenset[Pair] = frozenset()
+
+    def either_refused(self, one: Address, other: Address) -> bool:
+        """Tell whether either of two backends refuses the other's tickets."""
+        return (one, other) in self.refused or (other, one) in self.refused
+
+    def among(self, backends: Collection[Address]) -> "Crossed":
+        """Leave out all pairs that are not of these backends."""
+        here = frozenset(backends)
+        return Crossed(
+            frozenset(pair for pair in self.accepted if here.issuperset(pair)),
+            frozenset(pair for pair in self.refused if here.issuperset(pair)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What one round's offers are judged against."""
+
+    keys: Keys
+    full: Mapping[Address, TlsFacts]
+    issued: frozenset[bytes] = field(repr=False)
+    taking: frozenset[Address]
+
+
+def judge_offers(
+    observations: Sequence[Observation], keys: Keys, memories: Mapping[Address, BackendMemory]
+) -> tuple[JudgedOffer, ...]:
+    """Judge all offers of a round, for one TLS version; the observations stand in the order of their dials."""
+    around = _survey(observations, keys)
+    taken = {(backend, head) for backend, memory in memories.items() for head in memory.accepted}
+    begun: set[Address] = set()
+    judged: list[JudgedOffer] = []
+    for seen in observations:
+        if seen.offer is not None:
+            ticket = seen.offer.ticket
+            one = (seen.backend, specimen_of(ticket).head) if ticket is not None else None
+            crossing = _cross(seen, seen.offer, around, spent=one in taken and seen.backend in around.taking)
+            fresh = seen.offer.issuer in begun if ticket is None else ticket.identity in around.issued
+            judged.append(JudgedOffer(seen, seen.offer, crossing, fresh))
+            if one is not None and crossing.outcome is OfferOutcome.ACCEPTED:
+                taken.add(one)
+        if isinstance(seen.outcome, Handshake) and not seen.outcome.tls.resumed:
+            begun.add(seen.backend)
+    return tuple(judged)
+
+
+def _survey(observations: Sequence[Observation], keys: Keys) -> _Surroundings:
+    shaken = [(seen.backend, seen.outcome.tls) for seen in observations if isinstance(seen.outcome, Handshake)]
+    return _Surroundings(
+        keys=keys,
+        full={backend: tls for backend, tls in shaken if not tls.resumed},
+        issued=frozenset(ticket.identity for _, tls in shaken for ticket in tls.tickets),
+        taking=frozenset(backend for backend, tls in shaken if tls.resumed),
+    )
+
+
+def _cross(seen: Observation, offer: Offer, around: _Surroundings, *, spent: bool) -> Crossing:
+    outcome = outcome_of(seen)
+    tickets = seen.outcome.tls.tickets if isinstance(seen.outcome, Handshake) else ()
+    offered_key = around.keys.name(offer.issuer, offer.ticket)
+    issued_key = around.keys.name(seen.backend, tickets[0]) if tickets else None
+    cause = None
+    if outcome is OfferOutcome.REFUSED and isinstance(seen.outcome, Handshake):
+        # Where the key has changed or may have, a ticket that was taken before has lost its key.
+        stateful = around.keys.mechanisms.get(seen.backend) is Mechanism.STATEFUL
+        steady = stateful or (offered_key is not None and offered_key == issued_key)
+        issuer = around.full.get(offer.issuer)
+        keys = (offered_key, issued_key)
+        cause = cause_of(offer, seen.outcome.tls, issuer, keys=keys, spent=spent and steady)
+    return Crossing(offer.issuer, seen.backend, outcome, offered_key, issued_key, cause)
+
+
+def stand(
+    judged: Iterable[JudgedOffer], before: Mapping[Pair, Standing], keys: Keys, *, now: int, hold: int
+) -> dict[Pair, Standing]:
+    """Tell how pairs of backends stand after a round: what it showed, else what the last `hold` rounds did.
+
+    A ticket that was accepted at the second try proves that it can be, so it outweighs refusals of the same round.
+    """
+    standing = {pair: old for pair, old in before.items() if now - old.round <= hold and not _outdated(pair, old, keys)}
+    offers: defaultdict[Pair, list[JudgedOffer]] = defaultdict(list)
+    for one in judged:
+        if one.offer.origin is Origin.PEER:
+            offers[one.crossing.issuer, one.crossing.acceptor].append(one)
+    for pair, tries in offers.items():
+        if (shown := _show(tries, standing.get(pair), now)) is not None:
+            standing[pair] = shown
+    return standing
+
+
+def _show(tries: Sequence[JudgedOffer], before: Standing | None, now: int) -> Standing | None:
+    for one in tries:
+        if one.crossing.outcome is OfferOutcome.ACCEPTED:
+            return Standing(OfferOutcome.ACCEPTED, now, offered_key=one.crossing.offered_key)
+    refusals = [one.crossing for one in tries if one.telling]
+    if not refusals:
+        return None
+    earlier = before.refusals if before is not None else 0
+    last = refusals[-1]
+    return Standing(OfferOutcome.REFUSED, now, last.cause, last.offered_key, earlier + len(refusals))
+
+
+def _outdated(pair: Pair, old: Standing, keys: Keys) -> bool:
+    """Tell whether the keys have changed so that what an offer once showed says nothing about the next one."""
+    issuer, acceptor = (keys.current.get(backend) for backend in pair)
+    if issuer is None:
+        return False
+    if old.outcome is OfferOutcome.ACCEPTED:
+        return old.offered_key is not None and old.offered_key != issuer
+    return old.cause is Cause.KEY and issuer == acceptor and len(issuer) >= LONG_NAME
+
+
+def crossed(standing: Mapping[Pair, Standing]) -> Crossed:
+    """Take from the standing crossings what is beyond doubt.
+
+    One refusal may be a backend's restart between two connections, so it takes two between the same two backends,
+    in either direction: a second try, the reverse offer, or the next round.
+    """
+    refusals = {pair: old.refusals for pair, old in standing.items() if old.outcome is OfferOutcome.REFUSED}
+    return Crossed(
+        accepted=frozenset(pair for pair, old in standing.items() if old.outcome is OfferOutcome.ACCEPTED),
+        refused=frozenset(pair for pair, count in refusals.items() if count + refusals.get(pair[::-1], 0) > 1),
+    )

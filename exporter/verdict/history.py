@@ -1,0 +1,98 @@
+"""What is remembered of one target from round to round."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from exporter.model.target import Address, TlsVersion
+from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome
+from exporter.verdict.mechanism import Batch
+
+Pair = tuple[Address, Address]
+"""Issuer and acceptor of an offered ticket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a backend last took a peer's tickets.
+
+    Attributes:
+        outcome: accepted or refused.
+        round: the number of the round that showed it.
+        offered_key: name of the key that had been offered, None where it was not visible.
+        refusals: how often it was refused since it was last accepted.
+    """
+
+    outcome: OfferOutcome
+    round: int
+    cause: Cause | None = None
+    offered_key: bytes | None = field(default=None, repr=False)
+    refusals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BackendMemory:
+    """What is remembered of one backend, for one TLS version.
+
+    Attributes:
+        batches: its last tickets.
+        state: the last one that was proven; a failed full handshake proves none.
+        proven: the number of the round that proved it.
+        doubts: rounds in a row that spoke for a worse state.
+        kills: offers in a row that it answered by ending the connection.
+        contradictions: numbers of the rounds in which it accepted and refused what it should have taken alike.
+        accepted: heads of the last tickets that it accepted.
+        group: number of its key group when that was last known.
+        spoken: it has once completed a handshake.
+    """
+
+    batches: tuple[Batch, ...] = ()
+    state: BackendState = BackendState.UNKNOWN
+    proven: int = 0
+    mechanism: Mechanism = Mechanism.UNKNOWN
+    doubts: int = 0
+    kills: int = 0
+    contradictions: tuple[int, ...] = ()
+    accepted: tuple[bytes, ...] = field(default=(), repr=False)
+    group: int | None = None
+    spoken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers of key groups in order of first sight.
+
+    Attributes:
+        by_name: those of keys with a visible name, the one seen longest ago first.
+        given: how many numbers were given so far.
+    """
+
+    by_name: Mapping[bytes, int] = field(default_factory=dict, repr=False)
+    given: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VersionHistory:
+    """What is remembered of a target for one TLS version."""
+
+    backends: Mapping[Address, BackendMemory] = field(default_factory=dict)
+    standing: Mapping[Pair, Standing] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=Numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is remembered of a target.
+
+    Attributes:
+        round: how many rounds were judged so far.
+    """
+
+    round: int = 0
+    versions: Mapping[TlsVersion, VersionHistory] = field(default_factory=dict)
+
+    def of(self, version: TlsVersion) -> VersionHistory:
+        """Give what is remembered for one TLS version, which may be nothing."""
+        return self.versions.get(version, VersionHistory())
+
+
+EMPTY = History()

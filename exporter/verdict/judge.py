@@ -1,0 +1,73 @@
+"""One round of a target, judged: what its backends do, how they stand to each other, and what went wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from exporter.model.failure import Failure
+from exporter.model.observation import Observation
+from exporter.model.target import Address, Target, TlsVersion
+from exporter.model.verdicts import VersionVerdict
+from exporter.verdict.hints import speaks
+from exporter.verdict.history import History, VersionHistory
+from exporter.verdict.speech import Speech, failures_of, hear
+from exporter.verdict.version import VersionRound, judge_version
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was concluded from a round.
+
+    Attributes:
+        supported: whether a backend speaks a version; absent where it is not known.
+        failures: all that went wrong, in the order of the dials.
+        history: what the next round's judgement is to be given.
+    """
+
+    verdicts: Mapping[TlsVersion, VersionVerdict]
+    supported: Mapping[tuple[Address, TlsVersion], bool]
+    failures: tuple[tuple[Address | None, Failure], ...]
+    history: History
+
+
+def judge(
+    target: Target,
+    backends: tuple[Address, ...],
+    observations: Sequence[Observation],
+    history: History,
+    *,
+    hold: int = 3,
+) -> Judgement:
+    """Judge one round.
+
+    Args:
+        target: what was probed.
+        backends: all that the name stood for in this round, those that were not probed too.
+        observations: in the order of their dials.
+        history: from the judgement of the round before, EMPTY at first.
+        hold: rounds for which the last state of a backend holds while nothing is seen of it.
+    """
+    now = history.round + 1
+    if target.probe.sample:
+        hold *= max(1, ceil(len(backends) / target.probe.sample))  # a sampled backend's turn comes only so often
+    present = tuple(sorted(set(backends)))
+    speech = hear(target.versions, observations, history)
+    verdicts: dict[TlsVersion, VersionVerdict] = {}
+    remembered: dict[TlsVersion, VersionHistory] = {}
+    for version in target.versions:
+        seen = tuple(one for one in observations if one.version is version and one.backend in present)
+        this = VersionRound(version, present, seen, speech, now, hold)
+        verdicts[version], remembered[version] = judge_version(this, history.of(version))
+    after = History(now, remembered)
+    return Judgement(verdicts, _supported(after, present, speech), failures_of(observations, speech), after)
+
+
+def _supported(history: History, backends: Sequence[Address], speech: Speech) -> dict[tuple[Address, TlsVersion], bool]:
+    supported: dict[tuple[Address, TlsVersion], bool] = {}
+    for version in history.versions:
+        for backend in backends:
+            # The alert denies the version also where it is no excuse for the failed handshake.
+            spoke = False if (backend, version) in speech.denied else speaks(history, backend, version)
+            if spoke is not None:
+                supported[backend, version] = spoke
+    return supported
