@@ -41,6 +41,7 @@ async def run(config: Config, listen: Sequence[str]) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    code = STOPPED
     try:
         async with asyncio.TaskGroup() as group:
             serving = group.create_task(_serve(config, listen), name="serve")
@@ -51,9 +52,9 @@ async def run(config: Config, listen: Sequence[str]) -> int:
     except* (ListenError, OSError) as errors:
         for error in errors.exceptions:
             _log.error("cannot start", error=str(error))
-        return FAILED
+        code = FAILED
     _log.info("stopped")
-    return STOPPED
+    return code
 
 
 async def _serve(config: Config, listen: Sequence[str]) -> None:

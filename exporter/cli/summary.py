@@ -110,7 +110,7 @@ def summarise(results: Sequence[RoundResult]) -> Summary:
 def _summarise_version(version: TlsVersion, results: Sequence[RoundResult]) -> VersionSummary:
     verdict = results[-1].verdicts[version]
     ratios = [ratio for result in results for ratio in result.verdicts[version].ratios]
-    explanation = explain(version, verdict, results[-1].target.expect)
+    explanation = explain(version, verdict, results[-1].target.expect.resumption)
     return VersionSummary(
         version=version,
         state=verdict.state,

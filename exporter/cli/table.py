@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -28,6 +28,7 @@ def print_summary(console: Console, summary: Summary) -> None:
         rows = [backend for backend in summary.backends if backend.version == version.version]
         console.print()
         console.print(_table(version, rows))
+        _print_facts(console, rows)
         _print_verdict(console, version)
     if summary.failures:
         console.print("\n[bold]Failures[/bold]")
@@ -37,23 +38,18 @@ def print_summary(console: Console, summary: Summary) -> None:
         console.print(f"  {_plain(f'{where}{failure}{times}')}")
 
 
-def _table(version: VersionSummary, rows: Iterable[BackendSummary]) -> Table:
-    table = Table(
-        title=f"TLS {version.version}",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
-    for heading in ("backend", "state"):
-        table.add_column(heading, no_wrap=True)
+def _table(version: VersionSummary, rows: Sequence[BackendSummary]) -> Table:
+    title = f"TLS {version.version}, times in ms"
+    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("backend", no_wrap=True)
+    table.add_column("state", no_wrap=True)
     for heading in ("rtt", "full", "resumed", "server"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("cipher, group", "certificate", "tickets", "at home", "next"):
-        table.add_column(heading)
+    table.add_column("at home")
+    if any(row.neighbour for row in rows):
+        table.add_column("at the next")
     for row in rows:
-        table.add_row(*_cells(row))
+        table.add_row(*_cells(row)[: len(table.columns)])
     return table
 
 
@@ -65,12 +61,25 @@ def _cells(row: BackendSummary) -> tuple[str, ...]:
         _milliseconds(row.full),
         _milliseconds(row.resumed),
         _milliseconds(row.server),
-        _plain(", ".join(filter(None, (row.cipher, row.group)))),
-        _certificate(row),
-        _tickets(row),
         _offers(row.home),
         _offers(row.neighbour),
     )
+
+
+def _print_facts(console: Console, rows: Iterable[BackendSummary]) -> None:
+    """Print what handshakes showed, once for all backends that showed the same."""
+    alike: dict[str, list[BackendSummary]] = {}
+    for row in rows:
+        if row.cipher:
+            alike.setdefault(_facts(row), []).append(row)
+    for facts, those in alike.items():
+        who = "" if len(alike) == 1 else f"{', '.join(str(row.backend) for row in those)}: "
+        console.print(f"  {who}{facts}")
+
+
+def _facts(row: BackendSummary) -> str:
+    words = (row.cipher, row.group, f"ALPN {row.alpn}" if row.alpn else "", _certificate(row), _tickets(row))
+    return "; ".join(_plain(word) for word in words if word)
 
 
 def _state(state: BackendState) -> str:
@@ -81,23 +90,24 @@ def _state(state: BackendState) -> str:
 
 
 def _milliseconds(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e3:.2f} ms"
+    return "-" if seconds is None else f"{seconds * 1e3:.2f}"
 
 
 def _certificate(row: BackendSummary) -> str:
     if row.certificate is None:
-        return "-"
+        return ""
     days = (row.certificate.not_after - time.time()) / 86400
     verified = "" if row.verified else ", not verified"
-    return _plain(f"{row.certificate.key_type}, {days:.0f} days left{verified}")
+    return f"{row.certificate.key_type} certificate, {days:.0f} days left{verified}"
 
 
 def _tickets(row: BackendSummary) -> str:
     if not row.tickets:
-        return "none"
+        return "no tickets"
     lifetimes = sorted({ticket.lifetime for ticket in row.tickets})
     hint = "/".join(f"{lifetime} s" for lifetime in lifetimes)
-    return f"{len(row.tickets)} for {hint}, {_key(row)}"
+    number = "1 ticket" if len(row.tickets) == 1 else f"{len(row.tickets)} tickets"
+    return f"{number} for {hint}, {_key(row)}"
 
 
 def _key(row: BackendSummary) -> str:

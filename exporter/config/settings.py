@@ -1,8 +1,12 @@
 """A configuration that was read, checked and found good."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from exporter.model.target import Target
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["auto", "text", "json", "logfmt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,8 @@ class LogSettings:
         format: "auto", "text", "json" or "logfmt".
     """
 
-    level: str = "info"
-    format: str = "auto"
+    level: LogLevel = "info"
+    format: LogFormat = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class Round:
         self._monotonic = monotonic
         self._reached: set[Address] = set()
         self._fresh: dict[Home, list[Kept]] = {}
+        self._refused_at_home: set[Home] = set()
         self._pairs = itertools.count()
 
     async def run(self) -> None:
@@ -90,9 +91,11 @@ class Round:
         if isinstance(full.outcome, Failure):
             return full.outcome
         fresh = self._keep(home, full)
-        if fresh and not _resumed(renewed):
+        if fresh and _mode(renewed) is not Mode.RESUMED:
             renewed = await self._offer(fresh[0], home, Origin.SELF, pair)
         self._fresh[home] = fresh
+        if _mode(renewed) is Mode.REFUSED:
+            self._refused_at_home.add(home)
         self._memory.keep(home, [*(self._keep(home, renewed) if renewed else ()), *fresh])
         return None
 
@@ -119,13 +122,12 @@ class Round:
         return len(again)
 
     async def _cross(self, pair: Pair, version: TlsVersion) -> Mode | None:
-        """Offer the issuer's freshest ticket to another backend."""
+        """Offer the issuer's freshest ticket to another backend; one that was refused at home would prove nothing."""
         issuer, acceptor = pair
         sessions = self._fresh.get((issuer, version), [])
-        if not sessions:
+        if not sessions or (issuer, version) in self._refused_at_home:
             return None
-        dialled = await self._offer(sessions[-1], (acceptor, version), Origin.PEER)
-        return dialled.outcome.mode if isinstance(dialled.outcome, Handshake) else None
+        return _mode(await self._offer(sessions[-1], (acceptor, version), Origin.PEER))
 
     async def _dial_full(self, home: Home, pair: int | None) -> Dialled:
         dialled = await self._dial(self._target, *home, http=self._target.http.enabled)
@@ -166,8 +168,8 @@ class Round:
         self.starved += [(backend, failure) for failure in dialled.starved]
 
 
-def _resumed(dialled: Dialled | None) -> bool:
-    return dialled is not None and isinstance(dialled.outcome, Handshake) and dialled.outcome.mode is Mode.RESUMED
+def _mode(dialled: Dialled | None) -> Mode | None:
+    return dialled.outcome.mode if dialled is not None and isinstance(dialled.outcome, Handshake) else None
 
 
 def _broke(dialled: Dialled) -> bool:
