@@ -72,7 +72,7 @@ def _library_context(settings: TlsSettings, version: TlsVersion, *, verify: bool
     if settings.alpn:
         context.set_alpn_protocols(list(settings.alpn))
     if verify:
-        _trust(context, settings.ca_file)
+        _trust(context, settings)
     else:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -82,10 +82,10 @@ def _library_context(settings: TlsSettings, version: TlsVersion, *, verify: bool
     return context
 
 
-def _trust(context: ssl.SSLContext, ca_file: str | None) -> None:
-    if ca_file is None:
+def _trust(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    if settings.ca_file is None and settings.ca_pem is None:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
         return
-    context.load_verify_locations(ca_file)
+    context.load_verify_locations(cafile=settings.ca_file, cadata=settings.ca_pem)
     # A bundle may hold an intermediate or the very leaf that is to be trusted.
     context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN

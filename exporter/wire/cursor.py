@@ -36,7 +36,12 @@ class Cursor:
 
     def vector(self, width: int) -> bytes:
         """Return the next vector, whose length stands before it in width bytes."""
-        return self.take(self.number(width))
+        start = self._place + width
+        end = start + int.from_bytes(self._data[self._place : start], "big")
+        if end > len(self._data):
+            raise TruncatedError
+        self._place = end
+        return self._data[start:end]
 
 
 def extensions(block: bytes) -> Iterator[tuple[int, bytes]]:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 from exporter.wire.cursor import Cursor, TruncatedError, extensions
-from exporter.wire.records import ClearMessages
 
 _SESSION_TICKET = 35
 _PRE_SHARED_KEY = 41
@@ -48,7 +47,7 @@ class ServerHello:
 
 
 def read_client_hello(message: bytes) -> ClientHello:
-    """Read a ClientHello with its handshake header; of one that is cut off, nothing."""
+    """Read a ClientHello with its handshake header; of nothing, or of one that is cut off, nothing."""
     try:
         cursor = Cursor(message, 4 + 2 + 32)
         session_id = cursor.vector(1)
@@ -63,13 +62,6 @@ def read_client_hello(message: bytes) -> ClientHello:
     except TruncatedError:
         return ClientHello()
     return ClientHello(session_id, ticket, identity, len(message))
-
-
-def first_client_hello(flight: bytes) -> ClientHello:
-    """Read the ClientHello that a client's first flight consists of, in as many records as it takes."""
-    for _, message in ClearMessages(tls13=True).feed(flight):
-        return read_client_hello(message)
-    return ClientHello()
 
 
 def read_server_hello(message: bytes) -> ServerHello | None:

@@ -31,10 +31,20 @@ def record_end(data: bytes | bytearray, start: int) -> int:
     if len(data) < start + HEADER_BYTES:
         return 0
     length = data[start + 3] << 8 | data[start + 4]
-    if length > _LONGEST_RECORD or not plausible(data[start : start + 2]):
+    if length > _LONGEST_RECORD or data[start + 1] != 3 or not CHANGE_CIPHER_SPEC <= data[start] <= APPLICATION_DATA:
         return len(data)
     end = start + HEADER_BYTES + length
     return end if end <= len(data) else 0
+
+
+def join_fragments(flight: bytes) -> bytes:
+    """Return the contents of whole records, one behind the other."""
+    joined = []
+    start = 0
+    while end := record_end(flight, start):
+        joined.append(flight[start + HEADER_BYTES : end])
+        start = end
+    return b"".join(joined)
 
 
 class ClearMessages:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from exporter.model.observation import Ticket
 from exporter.model.target import TlsVersion
 from exporter.wire.context import ClientContext
-from exporter.wire.hello import first_client_hello
+from exporter.wire.hello import read_client_hello
+from exporter.wire.records import join_fragments
 from exporter.wire.transcript import Transcript
 
 
@@ -55,7 +56,7 @@ class Harvest:
         """Where tickets cannot be seen: find out by the session whether the record held one, and what was in it."""
         if self._context.tapped or self._context.version is TlsVersion.TLS12 or self._transcript.full:
             return
-        handle = tls.session
+        handle = _newest(tls)
         if handle is None or not handle.has_ticket or handle.id == self._last_id:
             return
         self._last_id = handle.id
@@ -69,13 +70,13 @@ class Harvest:
         fresh = len(self._transcript.tickets) > self._taken
         if not fresh and not (self._context.version is TlsVersion.TLS12 and not self._taken and not tls.session_reused):
             return
-        handle = tls.session
+        self._taken = max(1, len(self._transcript.tickets))
+        handle = _newest(tls)
         if handle is not None and (handle.has_ticket or handle.id):
             self._hold(handle)
 
     def _hold(self, handle: ssl.SSLSession) -> None:
         tickets = self._transcript.tickets
-        self._taken = max(1, len(tickets))
         self._sessions.append(Session(handle, self._context, tickets[-1] if tickets else None))
 
     def _identity(self, handle: ssl.SSLSession, server_name: str) -> bytes:
@@ -84,4 +85,11 @@ class Harvest:
         unsent = self._context.wrap(ssl.MemoryBIO(), outgoing, server_name, handle)
         with suppress(ssl.SSLWantReadError):
             unsent.do_handshake()
-        return first_client_hello(outgoing.read()).identity
+        return read_client_hello(join_fragments(outgoing.read())).identity
+
+
+def _newest(tls: ssl.SSLObject) -> ssl.SSLSession | None:
+    try:
+        return tls.session
+    except ValueError:
+        return None  # with a ticket of nearly 64 KiB it is too large for the library to copy

@@ -214,6 +214,8 @@ class TlsClient:
                 self._transcript.settle()
                 self._harvest.after_record(self._tls)
                 continue
+            except ssl.SSLZeroReturnError:
+                plain = b""
             except OSError as error:
                 return self._fail(error, b"".join(data))
             if not plain:

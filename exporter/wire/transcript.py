@@ -1,7 +1,7 @@
 """What was read along one connection, whichever way its messages were come by."""
 
 from exporter.model.observation import Ticket
-from exporter.wire.hello import ClientHello, first_client_hello, read_server_hello
+from exporter.wire.hello import ClientHello, read_client_hello, read_server_hello
 from exporter.wire.messages import (
     CERTIFICATE,
     COMPRESSED_CERTIFICATE,
@@ -13,7 +13,7 @@ from exporter.wire.messages import (
     read_curve,
     read_ticket,
 )
-from exporter.wire.records import ALERT
+from exporter.wire.records import ALERT, join_fragments
 
 MOST_TICKETS = 64
 
@@ -54,7 +54,7 @@ class Transcript:
     def hello(self) -> ClientHello:
         """Our first ClientHello."""
         if self._hello is None:
-            self._hello = first_client_hello(self.flight)
+            self._hello = read_client_hello(join_fragments(self.flight))
         return self._hello
 
     @property

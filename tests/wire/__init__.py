@@ -1,0 +1,1 @@
+"""Tests of TLS and HTTP on bytes alone."""
