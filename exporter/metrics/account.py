@@ -1,0 +1,194 @@
+"""What is counted and remembered of one target, as plain numbers."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from exporter.metrics.families import SECONDS_BUCKETS
+from exporter.metrics.histogram import Histogram
+from exporter.metrics.labels import LeftOut
+from exporter.model.failure import STAGE_REASONS, Failure, Reason, Stage
+from exporter.model.observation import Certificate, Handshake, Mode, Origin
+from exporter.model.target import Address, Target, TlsVersion
+from exporter.model.verdicts import Cause, VersionVerdict
+
+PAIRS_KEPT = 101
+"""Ratios of which the median is shown: an odd number, so that the median is one that was measured."""
+
+
+def _histograms() -> dict[Mode, Histogram]:
+    return {mode: Histogram(SECONDS_BUCKETS) for mode in Mode}
+
+
+@dataclass(frozen=True, slots=True)
+class FullFacts:
+    """What a full handshake showed; a resumed one shows no certificate, and its ticket may inherit a shorter life.
+
+    Attributes:
+        lifetime: the last ticket's hint in seconds, None without a ticket or hint.
+        max_early_data: bytes, None where the last ticket offers none.
+    """
+
+    cipher: str
+    group: str
+    alpn: str
+    lifetime: int | None
+    max_early_data: int | None
+    certificate: Certificate | None
+
+
+def full_facts(version: TlsVersion, handshake: Handshake) -> FullFacts:
+    """Take the facts of a full handshake, without the tickets, which are secrets."""
+    tls = handshake.tls
+    lifetime, max_early_data = None, None
+    if tls.tickets:
+        last = tls.tickets[-1]
+        max_early_data = last.max_early_data
+        # A lifetime of 0 is none given in TLS 1.2 (RFC 5077 section 3.3), and one in 1.3 (RFC 8446 section 4.6.1).
+        lifetime = last.lifetime if last.lifetime or version is not TlsVersion.TLS12 else None
+    return FullFacts(tls.cipher, tls.group, tls.alpn, lifetime, max_early_data, tls.certificate)
+
+
+@dataclass(slots=True)
+class SessionAccount:
+    """One backend and TLS version: counts since it was first seen, and the facts of the last round that reached it.
+
+    Attributes:
+        seconds: the last undisturbed handshake of each mode.
+        received: bytes of the last handshake of each mode.
+    """
+
+    attempts: dict[Origin, int] = field(default_factory=dict)
+    resumptions: dict[Origin, int] = field(default_factory=dict)
+    tickets: int = 0
+    seconds: dict[Mode, float] = field(default_factory=dict)
+    received: dict[Mode, int] = field(default_factory=dict)
+    full: FullFacts | None = None
+
+    def expect(self, origin: Origin) -> None:
+        """Let the counters of an origin begin at 0."""
+        self.attempts.setdefault(origin, 0)
+        self.resumptions.setdefault(origin, 0)
+
+    def begin_round(self) -> None:
+        """Forget the facts of the round before."""
+        self.seconds.clear()
+        self.received.clear()
+        self.full = None
+
+
+@dataclass(slots=True)
+class BackendAccount:
+    """One backend.
+
+    Attributes:
+        success, rtt: of the last round that reached it; None before, and where no round trip was known (seconds).
+    """
+
+    sessions: dict[TlsVersion, SessionAccount] = field(default_factory=dict)
+    requests: int = 0
+    success: bool | None = None
+    rtt: float | None = None
+
+    def begin_round(self) -> None:
+        """Forget what the last round showed; what was counted stays."""
+        self.success = False
+        self.rtt = None
+        for session in self.sessions.values():
+            session.begin_round()
+
+
+@dataclass(slots=True)
+class VersionAccount:
+    """One TLS version of a target, over all its backends.
+
+    Attributes:
+        ratios: resumed over full duration of the last pairs.
+        leaves: fingerprint of each backend's leaf certificate, where one was seen in the last round that reached it.
+        verdict: of the last round.
+    """
+
+    durations: dict[Mode, Histogram] = field(default_factory=_histograms)
+    server: dict[Mode, Histogram] = field(default_factory=_histograms)
+    left_out: dict[LeftOut, int] = field(default_factory=lambda: dict.fromkeys(LeftOut, 0))
+    hello_retries: int = 0
+    refusals: dict[Cause, int] = field(default_factory=lambda: dict.fromkeys(Cause, 0))
+    killed: int = 0
+    not_offered: int = 0
+    ratios: deque[float] = field(default_factory=lambda: deque(maxlen=PAIRS_KEPT))
+    leaves: dict[Address, bytes] = field(default_factory=dict)
+    verdict: VersionVerdict | None = None
+
+    @property
+    def median_ratio(self) -> float | None:
+        """The middle of the kept ratios, None while there is none."""
+        if not self.ratios:
+            return None
+        ordered = sorted(self.ratios)
+        return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+class TargetAccount:
+    """One target: its settings, its counts, and an account for each TLS version and backend.
+
+    Attributes:
+        present: all backends of the last round, those beyond the cap too.
+        backends: those that have series of their own.
+        capped: how often a backend was left without.
+        ended: Unix time of the last round's end in seconds, None before the first.
+        supported: whether a backend speaks a version, as far as the last round's verdict knew.
+    """
+
+    def __init__(self, target: Target, max_backends: int) -> None:
+        self.target = target
+        self.rounds = 0
+        self.overruns = 0
+        self.capped = 0
+        self.ended: float | None = None
+        self.failures = {(stage, reason): 0 for stage, reasons in STAGE_REASONS.items() for reason in reasons}
+        self.requests = Histogram(SECONDS_BUCKETS)
+        self.present: frozenset[Address] = frozenset()
+        self.backends: dict[Address, BackendAccount] = {}
+        self.versions: dict[TlsVersion, VersionAccount] = {}
+        self.supported: dict[tuple[Address, TlsVersion], bool] = {}
+        self._max_backends = max_backends
+        self.adopt(target)
+
+    def adopt(self, target: Target) -> None:
+        """Take the target's settings as they are now; a TLS version that is no longer probed is forgotten."""
+        self.target = target
+        self.versions = {version: self.versions.get(version) or VersionAccount() for version in target.versions}
+        for backend in self.backends.values():
+            backend.sessions = {version: kept for version, kept in backend.sessions.items() if version in self.versions}
+
+    def count_failure(self, failure: Failure) -> None:
+        """Count a failure; a pair that the closed list does not know is a bug of ours, whatever it says."""
+        pair = (failure.stage, failure.reason)
+        self.failures[pair if pair in self.failures else (Stage.PROBE, Reason.BUG)] += 1
+
+    def keep(self, present: Sequence[Address], supported: Mapping[tuple[Address, TlsVersion], bool]) -> None:
+        """Open accounts for backends that came, with counters at 0, and drop those of backends that left.
+
+        Args:
+            present: what the target stands for now.
+            supported: whether a backend speaks a version, where that is known.
+        """
+        self.present = frozenset(present)
+        self.supported = dict(supported)
+        self.backends = {address: kept for address, kept in self.backends.items() if address in self.present}
+        for address in dict.fromkeys(present):
+            if address not in self.backends and len(self.backends) >= self._max_backends:
+                self.capped += 1
+            else:
+                self._open(address)
+        for version in self.versions.values():
+            version.leaves = {address: leaf for address, leaf in version.leaves.items() if address in self.present}
+
+    def _open(self, address: Address) -> None:
+        backend = self.backends.setdefault(address, BackendAccount())
+        for version in self.versions:
+            if self.supported.get((address, version)) is not False:
+                session = backend.sessions.setdefault(version, SessionAccount())
+                session.expect(Origin.SELF)
+                if len(self.present) > 1:
+                    session.expect(Origin.PEER)

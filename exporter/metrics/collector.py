@@ -1,0 +1,31 @@
+"""The ledger as a collector: families are new at each scrape, so what left the ledger is gone."""
+
+from collections.abc import Iterator, Sequence
+
+from prometheus_client.core import Metric
+
+from exporter.metrics.account import TargetAccount
+from exporter.metrics.assembly import Row, assemble, check
+from exporter.metrics.faults import Faults
+from exporter.metrics.ledger import Ledger
+from exporter.metrics.readings import Reading, read_account
+
+
+class LedgerCollector:
+    """All targets of a ledger; one whose account cannot be shown is left out whole and counted as a fault."""
+
+    def __init__(self, ledger: Ledger, faults: Faults) -> None:
+        self._ledger = ledger
+        self._faults = faults
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the families that have a series now."""
+        rows: list[Row] = []
+        for name in self._ledger.names():
+            with self._faults.guard(f"target {name}"):
+                rows.extend(check(self._ledger.read(name, _readings) or ()))
+        return assemble(rows)
+
+
+def _readings(account: TargetAccount) -> Sequence[Reading]:
+    return tuple(read_account(account))

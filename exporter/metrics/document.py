@@ -1,0 +1,125 @@
+"""The page about all families, made from their table: `python -m exporter.metrics.document > docs/metrics.md`."""
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from exporter.metrics.families import TABLE
+from exporter.metrics.family import PREFIX, Family, Kind
+from exporter.metrics.labels import LeftOut
+from exporter.metrics.ledger import MAX_BACKENDS
+from exporter.model.failure import STAGE_REASONS
+from exporter.model.observation import TimingSource
+from exporter.model.target import Resumption
+from exporter.model.verdicts import BackendState, Cause, Mechanism, TargetState
+
+_HEAD = f"""\
+# Metrics
+
+This page is made from the table in `exporter/metrics/families.py` by `python -m exporter.metrics.document`, and a test
+holds it to the table.
+
+- `target` is the configured name, `backend` an address with its port, `tls` is `1.2` or `1.3`.
+- `mode` is `full`, `resumed`, or `refused`: a session was offered and the server did a full handshake all the same.
+- `origin` tells who had issued an offered session: `self` (the same backend) or `peer` (another one of the target).
+- A counter is there at 0 as soon as it can move: one of a target before its first round, one of a backend with the
+  first round that knew the backend.
+- The series of a backend that the name no longer stands for are gone after the next round, its counters too. If it
+  comes back, they begin at 0.
+- Only the first {MAX_BACKENDS} backends of a target have series of their own. `tlsprobe_series_capped_total` grows when
+  there are more.
+- A gauge without a value is absent. No gauge has a special number for "not known".
+- Ratios of two counters are for the query, such as
+  `rate(tlsprobe_resumptions_total[5m]) / rate(tlsprobe_resumption_attempts_total[5m])`.
+- Histograms are classic ones. Prometheus stores them as native histograms with custom buckets if the scrape
+  configuration says `convert_classic_histograms_to_nhcb: true`.
+"""
+
+_CLOSED = (
+    ("state", "ticket_key_state", TargetState),
+    ("state", "backend_state", BackendState),
+    ("cause", "resumption_refusals_total", Cause),
+    ("reason", "handshake_samples_left_out_total", LeftOut),
+    ("mechanism", "connection_info", Mechanism),
+    ("resumption", "expect_resumption", Resumption),
+    ("source", "timing_source_info", TimingSource),
+)
+
+_EXAMPLE = (3, 2)
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    return "\n".join([_HEAD, *_tables(), *_label_values(), *_arithmetic()]) + "\n"
+
+
+def formula(family: Family) -> str:
+    """Return the series that a target adds at most, in B backends and V TLS versions, such as `2·B·V`."""
+    if not family.per_target:
+        return "0"
+    variables = [letter for letter, wanted in (("B", family.per_backend), ("V", family.per_version)) if wanted]
+    factor = [str(family.factor)] if family.factor > 1 or not variables else []
+    return "·".join(factor + variables)
+
+
+def _tables() -> Iterator[str]:
+    yield "## Families about targets\n"
+    yield from _table(family for family in TABLE if family.per_target)
+    yield "\n## Families about the exporter\n"
+    yield from _table(family for family in TABLE if not family.per_target)
+
+
+def _table(families: Iterable[Family]) -> Iterator[str]:
+    yield "| family | type | labels | unit | series per target | meaning |"
+    yield "|---|---|---|---|---|---|"
+    for family in families:
+        labels = ", ".join(f"`{label}`" for label in family.labels) + (
+            ", the owner's own" if family.owner_labels else ""
+        )
+        yield f"| `{family.full_name}` | {family.kind} | {labels} | {family.unit} | {formula(family)} | {family.help} |"
+
+
+def _label_values() -> Iterator[str]:
+    yield "\n## What labels can say\n"
+    yield "| label | of | values |"
+    yield "|---|---|---|"
+    for label, family, values in _CLOSED:
+        yield f"| `{label}` | `{PREFIX}{family}` | {', '.join(f'`{value}`' for value in values)} |"
+    for stage, reasons in STAGE_REASONS.items():
+        listed = ", ".join(f"`{reason}`" for reason in reasons)
+        yield f"| `reason`, where `stage` is `{stage}` | `{PREFIX}failures_total` | {listed} |"
+
+
+def _arithmetic() -> Iterator[str]:
+    backends, versions = _EXAMPLE
+    alone, by_version, by_backend, by_both = _sums()
+    total = sum(family.series(backends, versions) for family in TABLE)
+    own = sum(family.factor for family in TABLE if not family.per_target)
+    buckets = next(family for family in TABLE if family.kind is Kind.HISTOGRAM).buckets
+    yield "\n## How many series that is\n"
+    yield "With B backends and V TLS versions, a target adds at most\n"
+    yield f"    {alone} + {by_version}·V + {by_backend}·B + {by_both}·B·V\n"
+    yield f"series. For {backends} backends and {versions} versions that is\n"
+    yield (
+        f"    {alone} + {by_version}·{versions} + {by_backend}·{backends} + {by_both}·{backends}·{versions} = {total}\n"
+    )
+    yield f"The exporter adds {own} about itself. A histogram has {len(buckets)} buckets, `+Inf`, a sum and a count:"
+    yield f"{len(buckets) + 3} series for each set of labels. Its upper bounds, in seconds, are"
+    yield ", ".join(f"{bound:g}" for bound in buckets) + "."
+
+
+def _sums() -> tuple[int, int, int, int]:
+    """Return the series of one target, for each version, for each backend, and for each backend and version."""
+    sums = {(backend, version): 0 for backend in (False, True) for version in (False, True)}
+    for family in TABLE:
+        if family.per_target:
+            sums[family.per_backend, family.per_version] += family.factor
+    return sums[False, False], sums[False, True], sums[True, False], sums[True, True]
+
+
+def main() -> None:
+    """Write the page to standard output."""
+    sys.stdout.write(page())
+
+
+if __name__ == "__main__":
+    main()

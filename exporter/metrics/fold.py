@@ -1,0 +1,130 @@
+"""How the result of one round changes a target's account."""
+
+from collections.abc import Mapping
+
+from exporter.metrics.account import BackendAccount, SessionAccount, TargetAccount, VersionAccount, full_facts
+from exporter.metrics.labels import LeftOut
+from exporter.model.failure import Failure, Reason
+from exporter.model.observation import Handshake, HttpAnswer, Mode, Observation, Timing
+from exporter.model.target import Address, TlsVersion
+from exporter.model.verdicts import Cause, OfferOutcome, RoundResult, VersionVerdict
+from exporter.verdict.offers import outcome_of
+
+_ANSWERED = (OfferOutcome.ACCEPTED, OfferOutcome.REFUSED, OfferOutcome.KILLED)
+
+
+def fold(account: TargetAccount, result: RoundResult) -> None:
+    """Add one round to the account."""
+    account.adopt(result.target)
+    account.keep(result.backends, result.supported)
+    account.rounds += 1
+    account.ended = result.started + result.elapsed
+    for _, failure in result.failures:
+        account.count_failure(failure)
+    _fold_verdicts(account.versions, result.verdicts)
+    for address in _reached(result):
+        _begin_round(account, address)
+    for observation in result.observations:
+        _fold_observation(account, observation)
+
+
+def _reached(result: RoundResult) -> set[Address]:
+    """Return the backends whose turn came: they were seen, or something went wrong with them."""
+    failed = {
+        address
+        for address, failure in result.failures
+        if address is not None and failure.reason is not Reason.UNREACHED
+    }
+    return failed | {observation.backend for observation in result.observations}
+
+
+def _begin_round(account: TargetAccount, address: Address) -> None:
+    if (backend := account.backends.get(address)) is not None:
+        backend.begin_round()
+    for version in account.versions.values():
+        version.leaves.pop(address, None)
+
+
+def _fold_verdicts(
+    versions: Mapping[TlsVersion, VersionAccount], verdicts: Mapping[TlsVersion, VersionVerdict]
+) -> None:
+    for version, account in versions.items():
+        account.verdict = verdict = verdicts.get(version)
+        if verdict is None:
+            continue
+        account.ratios.extend(verdict.ratios)
+        for crossing in verdict.crossings:
+            if crossing.outcome is OfferOutcome.REFUSED:
+                account.refusals[crossing.cause or Cause.UNEXPLAINED] += 1
+
+
+def _fold_observation(account: TargetAccount, observation: Observation) -> None:
+    version = account.versions.get(observation.version)
+    if version is None:
+        return
+    backend = account.backends.get(observation.backend)
+    session = backend.sessions.get(observation.version) if backend is not None else None
+    _count_offer(version, session, observation)
+    if isinstance(observation.outcome, Failure):
+        return
+    handshake = observation.outcome
+    _observe_times(version, handshake.mode, handshake.timing)
+    version.hello_retries += handshake.tls.hello_retry
+    if isinstance(handshake.http, HttpAnswer):
+        account.requests.observe(handshake.http.duration)
+    if handshake.tls.certificate is not None and observation.backend in account.present:
+        version.leaves[observation.backend] = handshake.tls.certificate.fingerprint
+    if backend is not None:
+        _note_backend(backend, handshake)
+        if observation.offer is None and _succeeded(handshake, http=account.target.http.enabled):
+            backend.success = True
+    if session is not None:
+        _note_session(session, observation.version, handshake)
+
+
+def _count_offer(version: VersionAccount, session: SessionAccount | None, observation: Observation) -> None:
+    if observation.offer is None:
+        return
+    outcome = outcome_of(observation)
+    version.killed += outcome is OfferOutcome.KILLED
+    version.not_offered += outcome is OfferOutcome.NOT_OFFERED
+    if session is not None and outcome in _ANSWERED:
+        session.expect(observation.offer.origin)
+        session.attempts[observation.offer.origin] += 1
+        session.resumptions[observation.offer.origin] += outcome is OfferOutcome.ACCEPTED
+
+
+def _observe_times(version: VersionAccount, mode: Mode, timing: Timing) -> None:
+    if _clean(timing):
+        version.durations[mode].observe(timing.duration)
+    if timing.server is not None and not timing.server_disturbed and not timing.server_bound:
+        version.server[mode].observe(timing.server)
+    if timing.disturbed or timing.server_disturbed:
+        version.left_out[LeftOut.DISTURBED] += 1
+    elif timing.duration_bound or timing.server_bound:
+        version.left_out[LeftOut.UPPER_BOUND] += 1
+
+
+def _clean(timing: Timing) -> bool:
+    return not timing.disturbed and not timing.duration_bound
+
+
+def _note_backend(backend: BackendAccount, handshake: Handshake) -> None:
+    backend.requests += handshake.http is not None
+    if handshake.timing.rtt is not None:
+        backend.rtt = min(handshake.timing.rtt, backend.rtt if backend.rtt is not None else handshake.timing.rtt)
+
+
+def _succeeded(handshake: Handshake, *, http: bool) -> bool:
+    """Tell whether all went well that was asked for; an HTTP request that was never sent did not go well."""
+    answered = isinstance(handshake.http, HttpAnswer) or not http
+    return handshake.verify_failure is None and answered
+
+
+def _note_session(session: SessionAccount, version: TlsVersion, handshake: Handshake) -> None:
+    session.tickets += len(handshake.tls.tickets)
+    session.received[handshake.mode] = handshake.tls.received_bytes
+    if _clean(handshake.timing):
+        session.seconds[handshake.mode] = handshake.timing.duration
+    if handshake.mode is Mode.FULL:
+        session.full = full_facts(version, handshake)

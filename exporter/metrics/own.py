@@ -1,0 +1,104 @@
+"""Families about the exporter itself, read from small callables at each scrape."""
+
+import platform
+import ssl
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from prometheus_client.core import Metric
+
+from exporter import __version__
+from exporter.metrics.assembly import Row, assemble, check
+from exporter.metrics.faults import Faults
+from exporter.metrics.histogram import Distribution
+from exporter.metrics.readings import Reading
+from exporter.model.observation import TimingSource
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What runs here."""
+
+    version: str
+    python: str
+    openssl: str
+
+
+def this_build() -> Build:
+    """Return the versions of this process."""
+    return Build(__version__, platform.python_version(), ssl.OPENSSL_VERSION)
+
+
+@dataclass(frozen=True, slots=True)
+class Reload:
+    """How loading the configuration went.
+
+    Attributes:
+        successful: whether the last attempt worked.
+        succeeded_at: Unix time of the last one that did in seconds, None if none ever did.
+    """
+
+    successful: bool
+    succeeded_at: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Where the figures come from; None from a callable is nothing to show.
+
+    Attributes:
+        starvation: seconds, of all handshakes since the start.
+        timing_source: of the last handshake.
+        reload: None where there is no configuration to load.
+        reference_ok: None where the reference servers are off or were not probed yet.
+    """
+
+    starvation: Callable[[], Distribution]
+    timing_source: Callable[[], TimingSource | None]
+    reload: Callable[[], Reload | None]
+    reference_ok: Callable[[], bool | None]
+
+
+class OwnCollector:
+    """The exporter's own families; a source that fails costs its own family only."""
+
+    def __init__(self, build: Build, sources: Sources, faults: Faults) -> None:
+        self._build = build
+        self._sources = sources
+        self._faults = faults
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the families that have a series now."""
+        rows: list[Row] = []
+        for part in (
+            self._read_build,
+            self._read_reload,
+            self._read_starvation,
+            self._read_source,
+            self._read_reference,
+        ):
+            with self._faults.guard(part.__name__):
+                rows.extend(check(part()))
+        rows.extend(check([Reading("exposition_faults_total", (), self._faults.count)]))
+        return assemble(rows)
+
+    def _read_build(self) -> Iterator[Reading]:
+        yield Reading("build_info", (self._build.version, self._build.python, self._build.openssl), 1)
+
+    def _read_reload(self) -> Iterator[Reading]:
+        if (reload := self._sources.reload()) is None:
+            return
+        yield Reading("config_last_reload_successful", (), reload.successful)
+        if reload.succeeded_at is not None:
+            yield Reading("config_last_reload_success_timestamp_seconds", (), reload.succeeded_at)
+
+    def _read_starvation(self) -> Iterator[Reading]:
+        yield Reading("starvation_seconds", (), self._sources.starvation())
+
+    def _read_source(self) -> Iterator[Reading]:
+        if (source := self._sources.timing_source()) is not None:
+            yield Reading("timing_source_info", (source,), 1)
+
+    def _read_reference(self) -> Iterator[Reading]:
+        if (ok := self._sources.reference_ok()) is not None:
+            yield Reading("reference_ok", (), ok)

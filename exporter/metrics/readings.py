@@ -1,0 +1,148 @@
+"""What an account shows, as rows of the table's families."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from exporter.metrics.account import BackendAccount, SessionAccount, TargetAccount, VersionAccount
+from exporter.metrics.histogram import Distribution
+from exporter.metrics.labels import Connection
+from exporter.model.fingerprint import fingerprint
+from exporter.model.target import Address, Expect, Target, TlsVersion
+from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, TargetState, VersionVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One series, or all series of one histogram, at one moment.
+
+    Attributes:
+        family: its name in the table.
+        labels: values, in the order of the family's labels.
+        owner: names and values of the owner's own labels, where the family has them.
+    """
+
+    family: str
+    labels: tuple[str, ...]
+    value: float | Distribution
+    owner: tuple[tuple[str, str], ...] = ()
+
+
+def read_account(account: TargetAccount) -> Iterator[Reading]:
+    """Yield everything that is shown of one target."""
+    yield from _target(account)
+    yield from _settings(account.target)
+    for tls, version in account.versions.items():
+        yield from _version((account.target.name, tls), version)
+    for address, backend in account.backends.items():
+        yield from _backend(account, address, backend)
+
+
+def _target(account: TargetAccount) -> Iterator[Reading]:
+    target = (account.target.name,)
+    yield Reading("rounds_total", target, account.rounds)
+    yield Reading("round_overruns_total", target, account.overruns)
+    yield Reading("series_capped_total", target, account.capped)
+    for (stage, reason), count in account.failures.items():
+        yield Reading("failures_total", (*target, stage, reason), count)
+    if account.target.http.enabled:
+        yield Reading("http_request_duration_seconds", (*target, Connection.NEW), account.requests.freeze())
+    if account.ended is not None:
+        yield Reading("last_round_timestamp_seconds", target, account.ended)
+        yield Reading("backends", target, len(account.present))
+
+
+def _settings(target: Target) -> Iterator[Reading]:
+    name = (target.name,)
+    yield Reading("target_info", name, 1, target.labels)
+    yield Reading("interval_seconds", name, target.interval)
+    yield Reading("expect_resumption", (*name, target.expect.resumption), 1)
+    for family, promised in _promises(target.expect):
+        if promised is not None:
+            yield Reading(family, name, promised)
+
+
+def _promises(expect: Expect) -> Iterator[tuple[str, float | None]]:
+    yield "expected_backends", expect.min_backends
+    yield "expect_min_backends", expect.min_backends
+    yield "expect_rotation_seconds", expect.rotation
+    yield "expect_ticket_life_ratio", expect.ticket_life
+    yield "expect_keepalive_idle_seconds", expect.keepalive_idle
+
+
+def _version(labels: tuple[str, TlsVersion], version: VersionAccount) -> Iterator[Reading]:
+    for mode, duration in version.durations.items():
+        yield Reading("handshake_duration_seconds", (*labels, mode), duration.freeze())
+    for mode, server in version.server.items():
+        yield Reading("handshake_server_seconds", (*labels, mode), server.freeze())
+    for reason, count in version.left_out.items():
+        yield Reading("handshake_samples_left_out_total", (*labels, reason), count)
+    for cause, count in version.refusals.items():
+        yield Reading("resumption_refusals_total", (*labels, cause), count)
+    yield Reading("resumption_killed_total", labels, version.killed)
+    yield Reading("tickets_not_offered_total", labels, version.not_offered)
+    if labels[1] is not TlsVersion.TLS12:  # a HelloRetryRequest came with RFC 8446
+        yield Reading("hello_retries_total", labels, version.hello_retries)
+    if (ratio := version.median_ratio) is not None:
+        yield Reading("resumed_to_full_time_ratio", labels, ratio)
+    if version.leaves:
+        yield Reading("certificates", labels, len(set(version.leaves.values())))
+    if version.verdict is not None:
+        yield from _target_verdict(labels, version.verdict)
+
+
+def _target_verdict(labels: tuple[str, ...], verdict: VersionVerdict) -> Iterator[Reading]:
+    for state in TargetState:
+        yield Reading("ticket_key_state", (*labels, state), state is verdict.state)
+    if verdict.groups is not None:
+        yield Reading("ticket_key_groups", labels, verdict.groups)
+
+
+def _backend(account: TargetAccount, address: Address, backend: BackendAccount) -> Iterator[Reading]:
+    labels = (account.target.name, str(address))
+    if backend.success is not None:
+        yield Reading("success", labels, backend.success)
+    if backend.rtt is not None:
+        yield Reading("rtt_seconds", labels, backend.rtt)
+    if account.target.http.enabled:
+        yield Reading("http_requests_total", (*labels, Connection.NEW), backend.requests)
+    for tls, version in account.versions.items():
+        at = (*labels, tls)
+        if (supported := account.supported.get((address, tls))) is not None:
+            yield Reading("version_supported", at, supported)
+        verdict = version.verdict.backends.get(address) if version.verdict is not None else None
+        if verdict is not None:
+            yield from _backend_verdict(at, verdict)
+        if (session := backend.sessions.get(tls)) is not None:
+            yield from _session(at, session, verdict.mechanism if verdict is not None else Mechanism.UNKNOWN)
+
+
+def _backend_verdict(labels: tuple[str, ...], verdict: BackendVerdict) -> Iterator[Reading]:
+    for state in BackendState:
+        yield Reading("backend_state", (*labels, state), state is verdict.state)
+    if verdict.key_group is not None:
+        yield Reading("ticket_key_group", labels, verdict.key_group)
+    if verdict.key_name is not None:
+        yield Reading("ticket_key_fingerprint", labels, fingerprint(verdict.key_name))
+
+
+def _session(labels: tuple[str, ...], session: SessionAccount, mechanism: Mechanism) -> Iterator[Reading]:
+    for origin, attempts in session.attempts.items():
+        yield Reading("resumption_attempts_total", (*labels, origin), attempts)
+        yield Reading("resumptions_total", (*labels, origin), session.resumptions[origin])
+    yield Reading("tickets_received_total", labels, session.tickets)
+    for mode, seconds in session.seconds.items():
+        yield Reading("backend_handshake_seconds", (*labels, mode), seconds)
+    for mode, received in session.received.items():
+        yield Reading("handshake_received_bytes", (*labels, mode), received)
+    if (full := session.full) is None:
+        return
+    if full.lifetime is not None:
+        yield Reading("ticket_lifetime_seconds", labels, full.lifetime)
+    if full.max_early_data is not None:
+        yield Reading("ticket_max_early_data_bytes", labels, full.max_early_data)
+    key_type = ""
+    if full.certificate is not None:
+        key_type = full.certificate.key_type
+        yield Reading("certificate_not_after_timestamp_seconds", labels, full.certificate.not_after)
+        yield Reading("certificate_chain_bytes", labels, full.certificate.chain_bytes)
+    yield Reading("connection_info", (*labels, full.cipher, full.group, full.alpn, key_type, mechanism), 1)

@@ -1,0 +1,1 @@
+"""What is counted, what is shown of it, and in which words."""

@@ -1,0 +1,133 @@
+"""What the golden expositions show: one scene each, from hand-made results."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from prometheus_client.registry import Collector
+
+from exporter.metrics.collector import LedgerCollector
+from exporter.metrics.faults import Faults
+from exporter.metrics.ledger import Ledger
+from exporter.metrics.own import Build, OwnCollector, Reload, Sources
+from exporter.model.failure import Failure, Reason, Stage
+from exporter.model.observation import Origin, Ticket, TimingSource
+from exporter.model.target import Expect, Resumption
+from exporter.model.verdicts import (
+    BackendState,
+    BackendVerdict,
+    Cause,
+    Crossing,
+    Mechanism,
+    OfferOutcome,
+    TargetState,
+    VersionVerdict,
+)
+from tests.metrics.rounds import STARTED, TLS12, TLS13, V6, A, B, C, full, lost, offered, round_of, target, timing
+
+BUILD = Build("0.1.0", "3.11.7", "OpenSSL 3.0.19 27 Jan 2026")
+
+
+class Unheard:
+    """Where faults go in tests: each is kept."""
+
+    def __init__(self) -> None:
+        self.faults: list[tuple[str, Exception]] = []
+
+    def __call__(self, part: str, error: Exception) -> None:
+        """Keep the fault."""
+        self.faults.append((part, error))
+
+
+def collector(ledger: Ledger) -> LedgerCollector:
+    """Return the ledger's collector for a test that expects no fault."""
+    return LedgerCollector(ledger, Faults(Unheard()))
+
+
+def first_sight() -> Sequence[Collector]:
+    """A target that was admitted and not probed yet."""
+    ledger = Ledger()
+    ledger.admit(target())
+    return [collector(ledger)]
+
+
+def shared_key() -> Sequence[Collector]:
+    """Two backends that share their ticket key, everything promised, one round."""
+    expect = Expect(min_backends=2, rotation=86400, ticket_life=0.9, keepalive_idle=60)
+    shop = target(expect=expect, labels=(("team", "payments"),))
+    early = (Ticket(b"one", 7200), Ticket(b"two", 7200, max_early_data=16384))
+    resumes = BackendVerdict(BackendState.RESUMES, Mechanism.RFC5077, b"a key's own name", 0)
+    verdict = VersionVerdict(
+        TargetState.CONSISTENT, {A: resumes, V6: resumes}, judged=2, groups=1, ratios=(0.5, 0.4, 0.6)
+    )
+    ledger = Ledger()
+    ledger.fold(
+        round_of(
+            shop,
+            (A, V6),
+            [
+                full(A, tickets=early, hello_retry=True),
+                offered(A),
+                offered(V6, issuer=A),
+                full(V6, times=timing(0.004, server_bound=True), tickets=early),
+                offered(V6),
+                offered(A, issuer=V6),
+            ],
+            verdicts={TLS13: verdict},
+            supported={(A, TLS13): True, (V6, TLS13): True},
+        )
+    )
+    return [collector(ledger)]
+
+
+def trouble() -> Sequence[Collector]:
+    """One backend refuses, kills and does not offer; one is down; one is beyond the cap; nothing is well."""
+    shop = target(versions=(TLS12, TLS13), expect=Expect(Resumption.OFF))
+    wrong_name = Failure(Stage.VERIFY, Reason.WRONG_NAME)
+    down = Failure(Stage.CONNECT, Reason.CONNECTION_REFUSED, "nobody listens")
+    reset = Failure(Stage.HANDSHAKE, Reason.RESET)
+    crossing = Crossing(A, A, OfferOutcome.REFUSED, cause=Cause.EXPIRED)
+    verdict = VersionVerdict(
+        TargetState.BROKEN,
+        {A: BackendVerdict(BackendState.REFUSES), B: BackendVerdict(BackendState.FAILED, failure=down)},
+        crossings=(crossing,),
+    )
+    ledger = Ledger(max_backends=2)
+    ledger.admit(shop)
+    ledger.missed("shop", 3)
+    ledger.fold(
+        round_of(
+            shop,
+            (A, B, C),
+            [
+                full(A, times=timing(disturbed=True, server=None), verify_failure=wrong_name),
+                offered(A, resumed=False),
+                offered(A, origin=Origin.AGED, resumed=False, shown=False),
+                lost(A, reset, offer=True, confirmed=True),
+                lost(B, down),
+            ],
+            verdicts={TLS13: verdict},
+            failures=((A, wrong_name), (A, reset), (B, down), (None, Failure(Stage.RESOLVE, Reason.TIMEOUT))),
+            supported={(A, TLS12): False, (A, TLS13): True},
+        )
+    )
+    return [collector(ledger)]
+
+
+def own() -> Sequence[Collector]:
+    """The exporter about itself, after handshakes that it prolonged by itself."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(), (A,), [full(times=timing(starvation=seconds)) for seconds in (0.0, 0.0625, 12.0)]))
+    sources = Sources(
+        starvation=ledger.starvation,
+        timing_source=lambda: TimingSource.KERNEL,
+        reload=lambda: Reload(successful=False, succeeded_at=STARTED),
+        reference_ok=lambda: True,
+    )
+    return [OwnCollector(BUILD, sources, Faults(Unheard()))]
+
+
+SCENES: Mapping[str, Callable[[], Sequence[Collector]]] = {
+    "first_sight": first_sight,
+    "shared_key": shared_key,
+    "trouble": trouble,
+    "own": own,
+}

@@ -1,0 +1,77 @@
+"""The page about the metrics, and the arithmetic of their number."""
+
+from pathlib import Path
+
+import pytest
+
+from exporter.metrics.document import formula, page
+from exporter.metrics.families import FAMILIES, TABLE
+from exporter.metrics.ledger import Ledger
+from exporter.model.observation import Ticket
+from exporter.model.target import Address, Expect
+from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, TargetState, VersionVerdict
+from tests.metrics.parsed import Scrape
+from tests.metrics.rounds import TLS12, TLS13, A, B, C, full, offered, round_of, target
+
+PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+
+def test_the_page_is_current() -> None:
+    """The page is what the table makes of it; `python -m exporter.metrics.document > docs/metrics.md` writes it."""
+    assert page() == PAGE.read_text()
+
+
+def test_names_are_unique() -> None:
+    """No family is in the table twice."""
+    assert len(TABLE) == len(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "written"),
+    [
+        pytest.param("rounds_total", 1, "1", id="one for a target"),
+        pytest.param("rtt_seconds", 3, "B", id="one for a backend"),
+        pytest.param("certificates", 2, "V", id="one for a version"),
+        pytest.param("resumptions_total", 12, "2·B·V", id="several for both"),
+        pytest.param("http_request_duration_seconds", 19, "19", id="a histogram"),
+        pytest.param("handshake_duration_seconds", 114, "57·V", id="a histogram for a version"),
+        pytest.param("build_info", 0, "0", id="about the exporter"),
+    ],
+)
+def test_series_of_a_family(name: str, expected: int, written: str) -> None:
+    """A target of 3 backends and 2 versions adds what the formula says."""
+    assert (expected, written) == (FAMILIES[name].series(3, 2), formula(FAMILIES[name]))
+
+
+def test_the_bound_holds_and_is_reached() -> None:
+    """A target of which everything is known has as many series as the page says, but TLS 1.2 has fewer kinds."""
+    versions, backends = (TLS12, TLS13), (A, B, C)
+    known = BackendVerdict(BackendState.RESUMES, Mechanism.RFC5077, b"name", 0)
+    verdict = VersionVerdict(TargetState.CONSISTENT, dict.fromkeys(backends, known), groups=1, ratios=(0.5,))
+    expect = Expect(min_backends=3, rotation=1, ticket_life=1, keepalive_idle=1)
+    ledger = Ledger()
+    ledger.fold(
+        round_of(
+            target(versions=versions, expect=expect),
+            backends,
+            [
+                observation
+                for backend in backends
+                for tls in versions
+                for observation in (
+                    full(backend, tls, tickets=(Ticket(b"", 300, 16384),)),
+                    offered(backend, tls),
+                    offered(backend, tls, issuer=_next(backend), resumed=False),
+                )
+            ],
+            verdicts=dict.fromkeys(versions, verdict),
+            supported={(backend, tls): True for backend in backends for tls in versions},
+        )
+    )
+
+    only_in_tls13 = FAMILIES["hello_retries_total"].factor
+    assert sum(family.series(3, 2) for family in TABLE) - only_in_tls13 == len(Scrape(ledger).series)
+
+
+def _next(backend: Address) -> Address:
+    return {A: B, B: C, C: A}[backend]

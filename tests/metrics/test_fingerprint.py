@@ -1,0 +1,29 @@
+"""The number that stands for a ticket key's name."""
+
+import pytest
+
+from exporter.model.fingerprint import fingerprint
+
+
+@pytest.mark.parametrize(
+    ("key_name", "expected"),
+    [
+        pytest.param(b"", 3865882504, id="no bytes"),
+        pytest.param(bytes(16), 3434709375, id="zeros"),
+        pytest.param(b"a key's own name", 4166372715, id="a name"),
+    ],
+)
+def test_fingerprints_are_the_same_everywhere(key_name: bytes, expected: int) -> None:
+    """The number is part of what dashboards keep, so no release may change it."""
+    assert expected == fingerprint(key_name)
+
+
+def test_another_salt_is_another_number() -> None:
+    """The salt is part of the hash."""
+    assert fingerprint(b"name") != fingerprint(b"name", b"another")
+
+
+def test_a_salt_has_a_greatest_length() -> None:
+    """Sixteen bytes are the most that the hash can use; more would be cut without a word."""
+    with pytest.raises(ValueError, match="16"):
+        fingerprint(b"name", bytes(17))

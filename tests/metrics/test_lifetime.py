@@ -1,0 +1,189 @@
+"""When series begin, and when they are gone."""
+
+from exporter.metrics.ledger import Ledger
+from exporter.model.failure import STAGE_REASONS, Failure, Reason, Stage
+from exporter.model.observation import Observation
+from exporter.model.target import Address, Expect, Resumption
+from exporter.model.verdicts import Cause
+from tests.metrics.parsed import Scrape
+from tests.metrics.rounds import (
+    TLS12,
+    TLS13,
+    A,
+    B,
+    C,
+    certificate,
+    full,
+    lost,
+    offered,
+    round_of,
+    target,
+)
+
+RESET = Failure(Stage.HANDSHAKE, Reason.RESET)
+
+
+def fold(*observations: Observation, backends: tuple[Address, ...] = (A, B)) -> Scrape:
+    """Scrape after a single round."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(), backends, observations))
+    return Scrape(ledger)
+
+
+def test_counters_begin_at_zero_before_the_first_round() -> None:
+    """A target that was only admitted has each counter that can move without a backend, at 0."""
+    ledger = Ledger()
+    ledger.admit(target(versions=(TLS12, TLS13)))
+
+    scrape = Scrape(ledger)
+
+    pairs = [(stage, reason) for stage, reasons in STAGE_REASONS.items() for reason in reasons]
+    assert [0] * len(pairs) == [scrape.value("failures_total", stage=stage, reason=reason) for stage, reason in pairs]
+    assert len(pairs) == len(scrape.labels("failures_total"))
+    for tls in (TLS12, TLS13):
+        assert {0} == {scrape.value("resumption_refusals_total", tls=tls, cause=cause) for cause in Cause}
+        assert 0 == scrape.value("resumption_killed_total", tls=tls)
+        assert 0 == scrape.value("handshake_duration_seconds_count", tls=tls, mode="resumed")
+    assert (None, 0) == tuple(scrape.value("hello_retries_total", tls=tls) for tls in (TLS12, TLS13))
+    assert (0, 0, 0) == tuple(scrape.value(f"{name}_total") for name in ("rounds", "round_overruns", "series_capped"))
+    assert scrape.value("last_round_timestamp_seconds") is None
+
+
+def test_a_backend_has_its_counters_as_soon_as_it_is_seen() -> None:
+    """Attempts of both origins are there at 0 although nothing was offered yet."""
+    scrape = fold(lost(A, RESET))
+
+    assert 0 == scrape.value("resumption_attempts_total", backend=A, tls=TLS13, origin="self")
+    assert 0 == scrape.value("resumptions_total", backend=B, tls=TLS13, origin="peer")
+    assert 0 == scrape.value("tickets_received_total", backend=B, tls=TLS13)
+    assert 0 == scrape.value("http_requests_total", backend=B, connection="new")
+
+
+def test_a_single_backend_has_no_peers() -> None:
+    """Without a neighbour the counter of peers cannot move, so it is absent."""
+    assert [{"backend": str(A), "target": "shop", "tls": "1.3", "origin": "self"}] == fold(backends=(A,)).labels(
+        "resumption_attempts_total"
+    )
+
+
+def test_a_version_that_is_not_spoken_has_no_session_counters() -> None:
+    """They appear when the backend first speaks it."""
+    ledger, both = Ledger(), target(versions=(TLS12, TLS13))
+
+    ledger.fold(round_of(both, (A,), supported={(A, TLS12): False}))
+    before = Scrape(ledger)
+    ledger.fold(round_of(both, (A,), supported={(A, TLS12): True}))
+    after = Scrape(ledger)
+
+    assert (0, None) == (
+        before.value("version_supported", backend=A, tls=TLS12),
+        before.value("tickets_received_total"),
+    )
+    assert {"1.3"} == {labels["tls"] for labels in before.labels("tickets_received_total")}
+    assert (1, 0) == tuple(
+        after.value(name, backend=A, tls=TLS12) for name in ("version_supported", "tickets_received_total")
+    )
+
+
+def test_an_unreached_backend_keeps_its_last_facts() -> None:
+    """A round that ended early says nothing about those whose turn did not come."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(), (A, B), [full(A), full(B)]))
+    ledger.fold(
+        round_of(target(), (A, B), [full(A)], failures=((B, Failure(Stage.PROBE, Reason.UNREACHED)),), unreached=(B,))
+    )
+
+    scrape = Scrape(ledger)
+
+    assert 1 == scrape.value("success", backend=B)
+    assert 0.003 == scrape.value("backend_handshake_seconds", backend=B, tls=TLS13, mode="full")
+    assert 1 == scrape.value("failures_total", stage="probe", reason="unreached")
+
+
+def test_a_backend_that_goes_down_loses_the_facts_of_its_connections() -> None:
+    """Old times, certificates and tickets do not stand in for new ones; what was counted stays."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(), (A,), [full(), offered()]))
+    ledger.fold(round_of(target(), (A,), [lost(A, RESET)], failures=((A, RESET),)))
+
+    scrape = Scrape(ledger)
+
+    at = {"backend": A, "tls": TLS13}
+    assert 0 == scrape.value("success", backend=A)
+    assert scrape.value("rtt_seconds", backend=A) is None
+    assert scrape.value("backend_handshake_seconds", mode="full", **at) is None
+    assert scrape.value("certificate_not_after_timestamp_seconds", **at) is None
+    assert scrape.value("certificates", tls=TLS13) is None
+    assert 1 == scrape.value("resumptions_total", origin="self", **at)
+
+
+def test_a_vanished_backend_takes_its_series_along() -> None:
+    """After the round that no longer knew it nothing names it, and if it comes back its counters begin at 0."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(), (A, B), [full(A), offered(A), full(B), offered(B)], supported={(B, TLS13): True}))
+    ledger.fold(round_of(target(), (A,), [full(A), offered(A)]))
+    gone = Scrape(ledger)
+    ledger.fold(round_of(target(), (A, B)))
+    back = Scrape(ledger)
+
+    assert [] == [labels for _, labels in gone.series if ("backend", str(B)) in labels]
+    assert (1, 2) == (gone.value("backends"), gone.value("resumptions_total", backend=A, tls=TLS13, origin="self"))
+    assert 0 == back.value("resumptions_total", backend=B, tls=TLS13, origin="self")
+    assert 3 == back.value("handshake_duration_seconds_count", tls=TLS13, mode="full")
+
+
+def test_only_the_first_backends_have_series() -> None:
+    """Backends beyond the cap are counted at each round; their handshakes are in the histograms all the same."""
+    ledger = Ledger(max_backends=2)
+    for _ in range(2):
+        ledger.fold(round_of(target(), (A, B, C), [full(A), full(B), full(C, leaf=certificate(b"\x02" * 32))]))
+    full_house = Scrape(ledger)
+    ledger.fold(round_of(target(), (A, C), [full(A), full(C)]))
+    moved_up = Scrape(ledger)
+
+    assert {str(A), str(B)} == {labels["backend"] for labels in full_house.labels("success")}
+    assert (2, 3, 2) == (
+        full_house.value("series_capped_total"),
+        full_house.value("backends"),
+        full_house.value("certificates", tls=TLS13),
+    )
+    assert 6 == full_house.value("handshake_duration_seconds_count", tls=TLS13, mode="full")
+    assert {str(A), str(C)} == {labels["backend"] for labels in moved_up.labels("success")}
+    assert 2 == moved_up.value("series_capped_total")
+
+
+def test_without_http_there_are_no_series_of_it() -> None:
+    """A target whose probes make no request shows no requests, not zero of them."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(http=False), (A, B), [full(A, http=None), offered(B)]))
+
+    scrape = Scrape(ledger)
+
+    assert [] == scrape.labels("http_requests_total") + scrape.labels("http_request_duration_seconds_count")
+    assert (1, 0) == tuple(scrape.value("success", backend=backend) for backend in (A, B))
+
+
+def test_new_settings_keep_what_was_counted() -> None:
+    """Admitting a target again changes its promises and versions; only the counts of a dropped version are gone."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(versions=(TLS12, TLS13)), (A,), [full(), full(version=TLS12)]))
+    ledger.admit(target(expect=Expect(Resumption.OFF, min_backends=3)))
+
+    scrape = Scrape(ledger)
+
+    assert (1, 3) == (scrape.value("expect_resumption", resumption="off"), scrape.value("expect_min_backends"))
+    assert 1 == scrape.value("handshake_duration_seconds_count", tls=TLS13, mode="full")
+    assert [] == [labels for _, labels in scrape.series if ("tls", "1.2") in labels]
+
+
+def test_a_forgotten_target_is_gone() -> None:
+    """Nothing remains of it, and missed rounds of a target that is not known are nobody's."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(), (A,), [full()]))
+    ledger.missed("shop", 2)
+    before = Scrape(ledger).value("round_overruns_total")
+    ledger.forget("shop")
+    ledger.forget("shop")
+    ledger.missed("shop", 2)
+
+    assert (2, {}, ()) == (before, Scrape(ledger).series, ledger.names())
