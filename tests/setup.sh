@@ -21,7 +21,8 @@ missing=()
 for ((i = 0; i < ${#programs[@]}; i += 2)); do
     command -v "${programs[i]}" >/dev/null || missing+=("${programs[i + 1]}")
 done
-[[ $(ldconfig -p) == *libnss_wrapper* ]] || missing+=(libnss-wrapper)
+# Not a program: it is preloaded, and the loader complains where it is missing.
+[[ -z $(LD_PRELOAD=libnss_wrapper.so /bin/true 2>&1) ]] || missing+=(libnss-wrapper)
 
 if ((${#missing[@]})); then
     "$(dirname "$0")/../requirements/debian.sh" "${missing[@]}"

@@ -1,5 +1,6 @@
 """What the servers stand on: ports, programs, certificates and keys."""
 
+import os
 import signal
 import socket
 import ssl
@@ -57,6 +58,33 @@ def test_a_server_that_never_listens(tmp_path: Path, ports: Ports) -> None:
     command = (sys.executable, "-c", "raise SystemExit('no port for me')")
     with pytest.raises(ServerError, match=r"ended with 1 before connection.*\n.*no port for me"):
         Server(Address("127.0.0.2", ports.claim()), command, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("required", "outcome"),
+    [
+        pytest.param("0", "1 skipped", id="skipped by a developer who lacks it"),
+        pytest.param("1", "1 error", id="an error where all must be there"),
+    ],
+)
+def test_the_marker(required: str, outcome: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """A test that needs a missing server is skipped, unless the environment says that none may be missing."""
+    (tmp_path / "test_it.py").write_text(
+        'import pytest\n@pytest.mark.servers("no-such-server")\ndef test_it(): raise SystemExit\n'
+    )
+    root = request.config.rootpath
+    run = subprocess.run(
+        (sys.executable, "-m", "pytest", "-n0", "-p", "tests.conftest", "-c", root / "pyproject.toml", tmp_path),
+        cwd=root,
+        env={**os.environ, "TLSPROBE_REQUIRE_SERVERS": required},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert outcome in run.stdout
+    assert "no-such-server is not installed" in run.stdout
 
 
 @pytest.mark.servers("nginx")
