@@ -11,6 +11,7 @@ programs=( # program, and the package that has it
     node nodejs
     promtool prometheus
     ip iproute2
+    gcc gcc
     setpriv util-linux
 )
 if [[ ${1-} == bench ]]; then
@@ -21,6 +22,7 @@ missing=()
 for ((i = 0; i < ${#programs[@]}; i += 2)); do
     command -v "${programs[i]}" >/dev/null || missing+=("${programs[i + 1]}")
 done
+[[ -e /usr/include/stdlib.h ]] || missing+=(libc6-dev)
 # Not a program: it is preloaded, and the loader complains where it is missing.
 [[ -z $(LD_PRELOAD=libnss_wrapper.so /bin/true 2>&1) ]] || missing+=(libnss-wrapper)
 
