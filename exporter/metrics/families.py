@@ -8,10 +8,7 @@ from exporter.model.failure import STAGE_REASONS
 from exporter.model.observation import Mode
 from exporter.model.verdicts import BackendState, Cause, TargetState
 
-SECONDS_BUCKETS = (
-    *(0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128),
-    *(0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
-)
+SECONDS_BUCKETS = (*(0.00025 * 2**step for step in range(10)), 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds: doubling while a machine's work is told apart, coarser where only a wait is left to be told."""
 
 
@@ -240,10 +237,7 @@ _OWN = (
     ),
 )
 
-TABLE: tuple[Family, ...] = (
-    *(_ROUNDS + _TIMES + _RESUMPTION + _KEYS + _HTTP + _FACTS),
-    *(_EXPECTATIONS + _OWN),
-)
+TABLE = _ROUNDS + _TIMES + _RESUMPTION + _KEYS + _HTTP + _FACTS + _EXPECTATIONS + _OWN
 
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in TABLE})
 """The table by name, without the prefix."""
