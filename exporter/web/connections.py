@@ -99,6 +99,7 @@ class Connection(asyncio.Protocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._phase = _Phase.REQUEST
         self._received = 0
+        self._ended = False
         self.since = self._loop.time()
 
     @property
@@ -124,7 +125,10 @@ class Connection(asyncio.Protocol):
         try:
             yield
         finally:
-            if self._received:  # the next request is on its way
+            if self._ended and self._transport is not None:
+                self._enter(_Phase.WRITING, self._all.bounds.write_seconds)
+                self._transport.close()
+            elif self._received:  # the next request is on its way
                 self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
             else:
                 self._enter(_Phase.IDLE, self._all.bounds.idle_seconds)
@@ -161,9 +165,10 @@ class Connection(asyncio.Protocol):
         else:
             self._served.data_received(data)
 
-    def eof_received(self) -> bool | None:
-        """Hand on that the client will send no more."""
-        return self._served.eof_received()
+    def eof_received(self) -> bool:
+        """Close unless there may be an answer to come, for which a client may wait that will send no more."""
+        self._ended = True
+        return self._phase in {_Phase.WORKING, _Phase.WRITING} or (self._phase is _Phase.REQUEST and self._received > 0)
 
     def pause_writing(self) -> None:
         """Hand on that the client reads more slowly than we write."""

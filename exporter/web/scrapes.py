@@ -10,7 +10,7 @@ Render = Callable[[str], tuple[bytes, str]]
 """From an Accept header to the exposition and its content type; it is called in a thread."""
 
 _WORTH_PACKING = 1024
-_LEVEL = 4  # of nine: text of this kind gets hardly smaller beyond it, and takes twice the time
+_LEVEL = 6  # of nine: takes a tenth of the time that rendering does, and level 4 would send half as much again
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _GRACE = 0.3  # seconds that requests under way have for their answer when we end
 _BOUNDS = Bounds()
+_CLIENTS_MISTAKES = (HttpProcessingError, web.RequestPayloadError, UnicodeError, ConnectionError)
 _HEADERS = {"Server": "tlsprobe", "X-Content-Type-Options": "nosniff"}
 
 _log = structlog.get_logger()
@@ -78,8 +79,8 @@ def _runner(app: web.Application, bounds: Bounds) -> web.AppRunner:
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Leave out what aiohttp tells of requests that are no HTTP: any port scanner would fill the log with them."""
-    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+    """Leave out what aiohttp tells of clients' mistakes: any port scanner would fill the log with them."""
+    return not (record.exc_info and isinstance(record.exc_info[1], _CLIENTS_MISTAKES))
 
 
 def _protocol(runner: web.AppRunner) -> asyncio.Protocol:

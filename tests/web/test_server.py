@@ -115,6 +115,18 @@ async def test_connections_are_reused() -> None:
     assert {each.body for each in many} == {b"healthy\n"}
 
 
+async def test_a_client_that_will_send_no_more() -> None:
+    """A client that closes its side after its request still gets the answer, and then the connection ends."""
+    body = b"up 1\n" * 1_000_000
+    sent = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+    async with serve(["127.0.0.1:0"], pages(body)) as (address,), connected(address, sent) as client:
+        client.writer.write_eof()
+        answer = await client.answer()
+        assert await client.dropped() == 0
+
+    assert answer.body == body
+
+
 async def test_a_page_with_a_bug() -> None:
     """A page that raises is answered 500 without details, told in the log, and the server goes on."""
 
@@ -140,6 +152,9 @@ async def test_a_page_with_a_bug() -> None:
         pytest.param(b"SSH-2.0-OpenSSH\r\n\r\n", id="another protocol"),
         pytest.param(b"GET /metrics HTTP/1.1\r\nHost : x\r\n\r\n", id="a malformed header"),
         pytest.param(b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", id="a malformed length"),
+        pytest.param(
+            b"POST /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", id="a malformed chunk"
+        ),
         pytest.param(b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", id="a path too long"),
     ],
 )
