@@ -67,9 +67,9 @@ def test_delay(host: str) -> None:
         answers = ask(link, host, port)
         packets = [packet for packet in link.packets() if packet.client_port == answers.port]
 
-    assert 2 * DELAY < answers.connect < 2 * DELAY + 0.005
+    assert 2 * DELAY < answers.connect < 2 * DELAY + 0.010
     assert 2 * DELAY < answers.min_rtt < 2 * DELAY + 0.0005
-    assert 2 * DELAY < statistics.median(answers.trips) < 2 * DELAY + 0.005
+    assert 2 * DELAY < min(answers.trips) < 2 * DELAY + 0.005
     late = [packet.put - packet.taken - DELAY for packet in packets]
     assert min(late) >= -1e-7
     assert statistics.quantiles(late, n=10)[-1] < 0.0001
@@ -85,7 +85,7 @@ def test_server_time() -> None:
     assert len(times) == COUNT
     assert min(times) > PAUSE
     trips = [trip - took for trip, took in zip(answers.trips, times, strict=True)]
-    assert 2 * DELAY < statistics.median(trips) < 2 * DELAY + 0.002
+    assert 2 * DELAY < min(trips) < 2 * DELAY + 0.002
 
 
 def test_nothing_is_left() -> None:
