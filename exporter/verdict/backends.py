@@ -25,7 +25,10 @@ _ALERTS = frozenset(
         Reason.ALERT_OTHER,
     }
 )
-_KILLS_WITHOUT_ALERT = 3  # a lost or reset connection can look like a kill, but not three times in a row
+_SILENCE = frozenset({Reason.TIMEOUT, Reason.STALLED})
+_SUSPICION = 6  # a connection that is reset or lost by chance looks like a kill, but not two or three times in a row
+_POINTS_OF_AN_END = 3
+_POINTS_OF_SILENCE = 2
 _DOUBTS = 2  # rounds in a row that it takes to unsay a state which was proven
 _CONTRADICTIONS = 2  # rounds, since one may be a restart between two connections
 
@@ -44,7 +47,7 @@ class Evidence:
         rekeyed: it refused one of those while it already encrypted with another key.
         wavered: it refused a ticket and then accepted the very same.
         alerted: it answered an offer by a fatal alert, and worked without the offer.
-        killed: offers after which the connection ended otherwise, since the last one that it survived.
+        suspicion: points for offers after which the connection ended otherwise, since it last survived one.
     """
 
     shaken: bool = False
@@ -56,11 +59,11 @@ class Evidence:
     rekeyed: bool = False
     wavered: bool = False
     alerted: bool = False
-    killed: int = 0
+    suspicion: int = 0
 
 
-def gather(observations: Sequence[Observation], offers: Sequence[JudgedOffer], killed: int) -> Evidence:
-    """Sum up one backend's round; `killed` are the killed offers at the end of the last one."""
+def gather(observations: Sequence[Observation], offers: Sequence[JudgedOffer], suspicion: int) -> Evidence:
+    """Sum up one backend's round; `suspicion` is what the last one left."""
     shaken = (seen.outcome.tls for seen in observations if isinstance(seen.outcome, Handshake))
     full = [tls for tls in shaken if not tls.resumed]
     old = any(tls.version is TlsVersion.TLS12 for tls in full)
@@ -78,7 +81,7 @@ def gather(observations: Sequence[Observation], offers: Sequence[JudgedOffer], k
         rekeyed=any(one.crossing.cause is Cause.KEY for one in refusals),
         wavered=_wavers(offers),
         alerted=any(_alerts(one) for one in offers),
-        killed=_count_kills(offers, killed),
+        suspicion=_suspect(observations, offers, suspicion),
     )
 
 
@@ -100,13 +103,17 @@ def _alerts(one: JudgedOffer) -> bool:
     return one.crossing.outcome is OfferOutcome.KILLED and isinstance(outcome, Failure) and outcome.reason in _ALERTS
 
 
-def _count_kills(offers: Sequence[JudgedOffer], killed: int) -> int:
+def _suspect(observations: Sequence[Observation], offers: Sequence[JudgedOffer], suspicion: int) -> int:
+    """Count how strongly it looks as if offers end connections, while full handshakes never fail."""
+    if any(seen.offer is None and isinstance(seen.outcome, Failure) for seen in observations):
+        return 0
     for one in offers:
-        if one.crossing.outcome is OfferOutcome.KILLED:
-            killed += 1
-        elif one.crossing.outcome in {OfferOutcome.ACCEPTED, OfferOutcome.REFUSED}:
-            killed = 0
-    return killed
+        outcome = one.observation.outcome
+        if not isinstance(outcome, Failure):
+            suspicion = 0
+        elif one.crossing.outcome is OfferOutcome.KILLED:
+            suspicion += _POINTS_OF_SILENCE if outcome.reason in _SILENCE else _POINTS_OF_AN_END
+    return suspicion
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +139,7 @@ def find(evidence: Evidence, memory: BackendMemory, *, now: int, hold: int) -> F
     fading = memory.state if now - memory.proven <= hold else BackendState.UNKNOWN
     contradictions = _contradictions(evidence, fading, memory, now=now, hold=hold)
     worse = _worse(evidence)
-    if evidence.alerted or evidence.killed >= _KILLS_WITHOUT_ALERT:
+    if evidence.alerted or evidence.suspicion >= _SUSPICION:
         return Finding(BackendState.KILLS, proven=True, contradictions=contradictions)
     if len(contradictions) >= _CONTRADICTIONS and (evidence.accepted or evidence.rekeyed):
         return Finding(BackendState.MIXED, proven=True, contradictions=contradictions)

@@ -38,10 +38,11 @@ class JudgedOffer:
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """Which pairs (issuer, acceptor) stand accepted, and which stand refused beyond doubt."""
+    """Which pairs (issuer, acceptor) stand accepted, which stand refused beyond doubt, and which may be refused."""
 
     accepted: frozenset[Pair] = frozenset()
     refused: frozenset[Pair] = frozenset()
+    doubted: frozenset[Pair] = frozenset()
 
     def either_refused(self, one: Address, other: Address) -> bool:
         """Tell whether either of two backends refuses the other's tickets."""
@@ -53,6 +54,7 @@ class Crossed:
         return Crossed(
             frozenset(pair for pair in self.accepted if here.issuperset(pair)),
             frozenset(pair for pair in self.refused if here.issuperset(pair)),
+            frozenset(pair for pair in self.doubted if here.issuperset(pair)),
         )
 
 
@@ -127,21 +129,27 @@ def stand(
         if one.offer.origin is Origin.PEER:
             offers[one.crossing.issuer, one.crossing.acceptor].append(one)
     for pair, tries in offers.items():
-        if (shown := _show(tries, standing.get(pair), now)) is not None:
+        if (shown := _show(tries, standing.get(pair), keys, now)) is not None:
             standing[pair] = shown
     return standing
 
 
-def _show(tries: Sequence[JudgedOffer], before: Standing | None, now: int) -> Standing | None:
+def _show(tries: Sequence[JudgedOffer], before: Standing | None, keys: Keys, now: int) -> Standing | None:
     for one in tries:
         if one.crossing.outcome is OfferOutcome.ACCEPTED:
             return Standing(OfferOutcome.ACCEPTED, now, offered_key=one.crossing.offered_key)
-    refusals = [one.crossing for one in tries if one.telling]
+    refusals = [one.crossing for one in tries if one.telling and not _is_past(one.crossing, keys)]
     if not refusals:
         return None
     earlier = before.refusals if before is not None else 0
     last = refusals[-1]
     return Standing(OfferOutcome.REFUSED, now, last.cause, last.offered_key, earlier + len(refusals))
+
+
+def _is_past(crossing: Crossing, keys: Keys) -> bool:
+    """Tell whether the issuer has changed its key since it issued the ticket, as by a reload amid a round."""
+    issuer = keys.current.get(crossing.issuer)
+    return crossing.offered_key is not None and issuer is not None and crossing.offered_key != issuer
 
 
 def _outdated(pair: Pair, old: Standing, keys: Keys) -> bool:
@@ -155,13 +163,12 @@ def _outdated(pair: Pair, old: Standing, keys: Keys) -> bool:
 
 
 def crossed(standing: Mapping[Pair, Standing]) -> Crossed:
-    """Take from the standing crossings what is beyond doubt.
+    """Tell what is beyond doubt among the standing crossings.
 
     One refusal may be a backend's restart between two connections, so it takes two between the same two backends,
     in either direction: a second try, the reverse offer, or the next round.
     """
     refusals = {pair: old.refusals for pair, old in standing.items() if old.outcome is OfferOutcome.REFUSED}
-    return Crossed(
-        accepted=frozenset(pair for pair, old in standing.items() if old.outcome is OfferOutcome.ACCEPTED),
-        refused=frozenset(pair for pair, count in refusals.items() if count + refusals.get(pair[::-1], 0) > 1),
-    )
+    certain = frozenset(pair for pair, count in refusals.items() if count + refusals.get(pair[::-1], 0) > 1)
+    accepted = frozenset(pair for pair, old in standing.items() if old.outcome is OfferOutcome.ACCEPTED)
+    return Crossed(accepted, certain, frozenset(refusals) - certain)

@@ -38,7 +38,7 @@ class BackendMemory:
         state: the last one that was proven; a failed full handshake proves none.
         proven: the number of the round that proved it.
         doubts: rounds in a row that spoke for a worse state.
-        kills: offers in a row that it answered by ending the connection.
+        suspicion: how strongly it looks as if offers end connections there.
         contradictions: numbers of the rounds in which it accepted and refused what it should have taken alike.
         accepted: heads of the last tickets that it accepted.
         group: number of its key group when that was last known.
@@ -50,7 +50,7 @@ class BackendMemory:
     proven: int = 0
     mechanism: Mechanism = Mechanism.UNKNOWN
     doubts: int = 0
-    kills: int = 0
+    suspicion: int = 0
     contradictions: tuple[int, ...] = ()
     accepted: tuple[bytes, ...] = field(default=(), repr=False)
     group: int | None = None

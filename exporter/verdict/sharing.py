@@ -92,7 +92,7 @@ def _share_keys(
         mutual = any(pair[::-1] not in crossed.accepted for pair in refused)
         return TargetState.SPLIT if mutual else TargetState.ONE_WAY
     proven = len(backends) == 1 or _namesakes(backends, names) or bool(crossed.accepted)
-    if crossed.refused or not proven:
+    if crossed.refused or crossed.doubted or not proven:
         return TargetState.UNKNOWN
     return TargetState.CONSISTENT
 

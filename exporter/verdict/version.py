@@ -1,6 +1,6 @@
 """One TLS version's part of a round, judged."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from exporter.model.observation import Observation
@@ -8,7 +8,7 @@ from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, VersionVerdict
 from exporter.verdict.backends import Evidence, Finding, find, gather
 from exporter.verdict.crossings import JudgedOffer, crossed, judge_offers, stand
-from exporter.verdict.history import BackendMemory, VersionHistory
+from exporter.verdict.history import BackendMemory, Pair, Standing, VersionHistory
 from exporter.verdict.keys import Keys, read_keys
 from exporter.verdict.learning import learn
 from exporter.verdict.ratios import ratios_of
@@ -52,14 +52,11 @@ def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionV
         {backend: memory.mechanism for backend, memory in memories.items()},
     )
     offers = judge_offers(this.observations, keys, history.backends)
-    here = frozenset(this.backends)
-    before = {pair: old for pair, old in history.standing.items() if here.issuperset(pair)}
-    judged = [one for one in offers if one.crossing.issuer in here]
-    standing = stand(judged, before, keys, now=this.now, hold=this.hold)
     evidence = {
-        backend: gather(this.of(backend), [one for one in offers if one.crossing.acceptor == backend], memory.kills)
+        backend: gather(this.of(backend), [one for one in offers if one.crossing.acceptor == backend], memory.suspicion)
         for backend, memory in memories.items()
     }
+    standing = _stand(this, offers, evidence, keys, history)
     findings = {backend: _find(this, backend, evidence[backend], memory) for backend, memory in memories.items()}
     comparison = compare(
         {backend: finding.state for backend, finding in findings.items()},
@@ -74,6 +71,20 @@ def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionV
     }
     verdict = _verdict(this, offers, keys, findings, comparison)
     return verdict, VersionHistory(remembered, standing, comparison.grouping.numbers)
+
+
+def _stand(
+    this: VersionRound,
+    offers: Sequence[JudgedOffer],
+    evidence: Mapping[Address, Evidence],
+    keys: Keys,
+    history: VersionHistory,
+) -> dict[Pair, Standing]:
+    """Tell how the pairs of present backends stand, leaving aside those that refuse even their own fresh tickets."""
+    steady = {backend for backend, shown in evidence.items() if not shown.refused}
+    telling = [one for one in offers if one.crossing.issuer in steady and one.crossing.acceptor in steady]
+    before = {pair: old for pair, old in history.standing.items() if evidence.keys() >= set(pair)}
+    return stand(telling, before, keys, now=this.now, hold=this.hold)
 
 
 def _find(this: VersionRound, backend: Address, evidence: Evidence, memory: BackendMemory) -> Finding:
@@ -94,7 +105,7 @@ def _remember(
         proven=now if finding.proven else memory.proven,
         doubts=finding.doubts,
         contradictions=finding.contradictions,
-        kills=evidence.killed,
+        suspicion=evidence.suspicion,
         group=memory.group if group is None else group,
     )
 

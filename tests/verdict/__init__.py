@@ -1,0 +1,1 @@
+"""Tests of the verdicts, by tables and by a simulated fleet."""
