@@ -1,0 +1,1 @@
+"""Fleets of real servers, probed in rounds and judged."""
