@@ -21,7 +21,7 @@ from exporter.model.target import Target, TlsVersion
 from exporter.model.verdicts import RoundResult, VersionVerdict
 from exporter.probe.dial import Dialler
 from exporter.probe.memory import Memory
-from exporter.probe.run import Found, Prober
+from exporter.probe.run import Prober
 from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Reference
 from exporter.reference.truth import check_truth
 from exporter.schedule.scheduler import keep_beat
@@ -122,8 +122,7 @@ class Daemon:
 
     async def _run_round(self, target: Target) -> None:
         self._begun.add(target.name)
-        resolved = await self._resolver.resolve(target)
-        found = Found(resolved.addresses, resolved.failure)
+        found = await self._resolver.resolve(target)
         result = await self._prober.run_round(target, found, self._memories[target.name])
         self._judged[target.name] = result.verdicts
         if target.name == CONTROL_NAME:

@@ -18,7 +18,7 @@ from exporter.model.target import Target
 from exporter.model.verdicts import RoundResult
 from exporter.probe.dial import Dialler
 from exporter.probe.memory import Memory
-from exporter.probe.run import Found, Prober
+from exporter.probe.run import Prober
 
 HEALTHY, FINDING, NOT_PROBED = 0, 1, 2
 
@@ -61,7 +61,7 @@ async def run_rounds(target: Target, rounds: int, after_each: Callable[[], None]
     try:
         for _ in range(rounds):
             found = await resolver.resolve(target)
-            results.append(await prober.run_round(target, Found(found.addresses, found.failure), memory))
+            results.append(await prober.run_round(target, found, memory))
             if after_each is not None:
                 after_each()
     finally:

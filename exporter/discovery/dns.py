@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from exporter.discovery.literal import in_order, literal
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.target import Address, Endpoint, Target
+from exporter.model.target import Address, Endpoint, Resolved, Target
 
 Lookup = Callable[[str], frozenset[str]]
 """Blocks until a name is resolved to IP literals; raises what socket.getaddrinfo raises."""
@@ -24,19 +24,6 @@ _Answer = frozenset[str] | Failure
 _NO_SUCH_NAME = frozenset(
     getattr(socket, number) for number in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY") if hasattr(socket, number)
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """What a target stands for right now.
-
-    Attributes:
-        addresses: without doubles, in the same order each time; a name that failed gives those of earlier on.
-        failure: why at least one name gave nothing this time.
-    """
-
-    addresses: tuple[Address, ...]
-    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,6 @@ STAGE_REASONS: Mapping[Stage, tuple[Reason, ...]] = MappingProxyType(
             Reason.NOT_HTTP,
             Reason.UNEXPECTED_STATUS,
             Reason.TOO_LARGE,
-            *_ALERTS,
         ),
         Stage.PROBE: (Reason.STARVED, Reason.SETTINGS, Reason.UNREACHED, Reason.BUG),
     }

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from exporter.model.failure import Failure
+
 
 class TlsVersion(StrEnum):
     """The protocol versions that are probed."""
@@ -131,3 +133,16 @@ class Target:
     interval: float = 30.0
     timeout: float = 5.0
     labels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a target stands for right now.
+
+    Attributes:
+        addresses: without doubles, in the same order each time; a name that failed gives those of earlier on.
+        failure: why at least one name gave nothing this time.
+    """
+
+    addresses: tuple[Address, ...]
+    failure: Failure | None = None

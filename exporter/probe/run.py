@@ -6,24 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.target import Address, Target
+from exporter.model.target import Address, Resolved, Target
 from exporter.model.verdicts import RoundResult
 from exporter.probe.dial import Dial
 from exporter.probe.memory import Memory
 from exporter.probe.round import Round
 from exporter.verdict.judge import judge
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a target's name stood for when the round began.
-
-    Attributes:
-        failure: why resolving failed; there may be addresses from before all the same.
-    """
-
-    addresses: tuple[Address, ...]
-    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +28,7 @@ class Prober:
     unix: Callable[[], float]
     hold: int = 3
 
-    async def run_round(self, target: Target, found: Found, memory: Memory) -> RoundResult:
+    async def run_round(self, target: Target, found: Resolved, memory: Memory) -> RoundResult:
         """Probe every backend, judge what was seen, and leave in `memory` what the next round needs.
 
         The round ends with the target's interval; what it did not reach by then comes first in the next.
@@ -67,7 +55,7 @@ class Prober:
         return result
 
 
-def _own_failures(found: Found, round_: Round) -> tuple[tuple[Address | None, Failure], ...]:
+def _own_failures(found: Resolved, round_: Round) -> tuple[tuple[Address | None, Failure], ...]:
     """Return what went wrong on our side of the wire."""
     resolving = [(None, found.failure)] if found.failure else []
     late = [(backend, Failure(Stage.PROBE, Reason.UNREACHED)) for backend in round_.unreached()]

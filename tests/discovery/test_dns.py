@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from exporter.discovery.dns import Resolved, Resolver, system_lookup
+from exporter.discovery.dns import Resolver, system_lookup
 from exporter.model.failure import STAGE_REASONS, Failure, Reason, Stage
-from exporter.model.target import Address, Endpoint, Target
+from exporter.model.target import Address, Endpoint, Resolved, Target
 
 
 def target(*endpoints: str) -> Target:

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from exporter.model.target import Address, Endpoint, HttpSettings, Target, TlsSettings, TlsVersion
+from exporter.model.target import Address, Endpoint, HttpSettings, Resolved, Target, TlsSettings, TlsVersion
 from exporter.model.verdicts import BackendState, RoundResult, TargetState
 from exporter.probe.dial import Dialler
 from exporter.probe.memory import Memory
-from exporter.probe.run import Found, Prober
+from exporter.probe.run import Prober
 from tests.servers.certificates import Authority
 
 
@@ -44,7 +44,7 @@ class Watch:
         """Make one round, over other backends than those of the start if some are given."""
         found = tuple(self.target.backends) if backends is None else tuple(backends)
         addresses = tuple(Address(endpoint.host, endpoint.port) for endpoint in found)
-        return await self.prober.run_round(self.target, Found(addresses), self.memory)
+        return await self.prober.run_round(self.target, Resolved(addresses), self.memory)
 
     async def rounds(self, count: int) -> list[RoundResult]:
         """Make some rounds, one right after another."""

@@ -1,0 +1,1 @@
+"""How targets are dialled, timed and gone round."""
