@@ -40,9 +40,10 @@ class Daemon:
 
         self._server.wait_until(look, what, seconds)
 
-    def children(self) -> list[int]:
-        """Give the process ids of its children."""
-        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+    @property
+    def children(self) -> frozenset[int]:
+        """Process ids of its children."""
+        return self._server.children
 
 
 @contextmanager

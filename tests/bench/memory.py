@@ -19,7 +19,7 @@ def measure(site: Site) -> Table:
             lambda: counter(running.metrics(), series) >= _ROUNDS, f"{_ROUNDS} rounds of the reference", _SECONDS
         )
         parent = resident_bytes(running.pid) / _MIB
-        child = max(resident_bytes(pid) for pid in running.children()) / _MIB
+        child = max(resident_bytes(pid) for pid in running.children) / _MIB
     return Table(
         "Memory",
         f"VmRSS of `tlsprobe run` with the reference alone, after {_ROUNDS} rounds and as many scrapes.",

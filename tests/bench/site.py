@@ -46,7 +46,7 @@ def site(folder: Path) -> Iterator[Site]:
         address, status = Address(HOST, ports.claim()), Address(HOST, ports.claim())
         settings = nginx.Settings(leaf=leaf, http=f"server {{ listen {status}; location / {{ stub_status; }} }}")
         with nginx.start(folder / "nginx", address, settings) as running:
-            for worker in running.workers:
+            for worker in running.children:
                 os.sched_setaffinity(worker, {SERVER_CORE})
             yield Site(address, status, authority, ports, folder)
     finally:

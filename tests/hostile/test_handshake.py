@@ -10,7 +10,7 @@ from exporter.model.failure import Reason, Stage
 from exporter.model.target import Target, TlsVersion
 from tests.hostile.dialling import SLACK, TIMEOUT, dial
 from tests.hostile.listener import Peer, Script, listening
-from tests.hostile.scripts import all_but_a_byte, alerting, cutting, dripping, half_a_server_hello, leave, sending
+from tests.hostile.scripts import alerting, all_but_a_byte, cutting, dripping, half_a_server_hello, leave, sending
 
 _NOISE = bytes(range(7, 256, 11)) * 40  # a byte that starts no record, and no pattern
 _BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 11\r\n\r\nBad Request"
