@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InternalError, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, rsa
 
 from exporter.model.observation import Certificate
@@ -19,7 +19,18 @@ _LONGEST_NAME = 512
 _MOST_NAMES = 256
 
 # What cryptography raises, once it is asked for it, of a field that it cannot read.
-_UNREADABLE = (ValueError, TypeError, KeyError, UnsupportedAlgorithm, x509.ExtensionNotFound, OverflowError)
+_UNREADABLE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    OverflowError,
+    UnsupportedAlgorithm,
+    InternalError,
+    x509.InvalidVersion,
+    x509.DuplicateExtension,
+    x509.ExtensionNotFound,
+    x509.UnsupportedGeneralNameType,
+)
 
 _CURVES = {"secp256r1": "p256", "secp384r1": "p384", "secp521r1": "p521"}
 

@@ -59,6 +59,7 @@ class Exchange:
         self.request = self._connection.send(request) or b""
         self._connection.send(_END)
         self._start = b""
+        self._ended = False
         self._received = 0
         self._body = 0
         self._interim = 0
@@ -79,6 +80,7 @@ class Exchange:
         """Take the end of the peer's bytes, which is also how some answers end (RFC 9112 section 6.3)."""
         if self._last is not None:
             return self._last
+        self._ended = True
         progress = self._advance(b"")
         if progress.done or (progress.failure and progress.failure.reason is Reason.TOO_LARGE):
             return progress
@@ -122,7 +124,8 @@ class Exchange:
 
     def _reusable(self) -> bool:
         connection = self._connection
-        return connection.our_state is connection.their_state is h11.DONE and not connection.trailing_data[0]
+        both_done = connection.our_state is connection.their_state is h11.DONE
+        return both_done and not self._ended and not connection.trailing_data[0]
 
     def _reason(self, error: h11.RemoteProtocolError) -> Reason:
         if not self._start.startswith(_PREFIX):

@@ -251,9 +251,9 @@ def test_broken_record_behind_the_handshake(settings: TlsSettings, identity: Ide
     """A record that does not decrypt is a failure, and what came before it is not lost."""
 
     def play(connection: Connection) -> None:
-        record = bytearray(connection.data(b"second"))
-        record[-1] ^= 1
-        connection.send_raw(connection.data(b"first"), bytes(record), connection.data(END))
+        good, broken = connection.data(b"first"), bytearray(connection.data(b"second"))
+        broken[-1] ^= 1
+        connection.send_raw(good, bytes(broken), connection.data(END))
         connection.peer.linger()
 
     _, step = visit(Contexts().get(settings, TLS13, verify=True), TinyServer(identity, play))
