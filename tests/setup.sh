@@ -9,6 +9,8 @@ programs=( # program, and the package that has it
     gnutls-serv gnutls-bin
     openssl openssl
     node nodejs
+    apache2 apache2-bin
+    h2o h2o
     promtool prometheus
     ip iproute2
     gcc gcc

@@ -45,15 +45,7 @@ class Nginx(Server):
         self._configuration = folder / "nginx.conf"
         self._configuration.write_text(_configuration(folder, address, settings))
         command = (find_program("nginx"), "-p", str(folder), "-e", "stderr", "-c", str(self._configuration))
-        super().__init__(address, command, folder)
-        # The master listens before it has workers, and a signal in between would be lost on them.
-        self.wait_until(lambda: len(self.workers) == settings.workers, "workers")
-
-    @property
-    def workers(self) -> frozenset[int]:
-        """Process ids of the workers, those that are shutting down among them."""
-        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
-        return frozenset(int(child) for child in children.split())
+        super().__init__(address, command, folder, children=settings.workers)
 
     def reload(self, settings: Settings) -> None:
         """Take new settings, and wait until only new workers are left; connections that were open have ended then.
@@ -61,10 +53,8 @@ class Nginx(Server):
         Raises:
             ServerError: nginx refused the settings, or the old workers stayed.
         """
-        old = self.workers
         self._configuration.write_text(_configuration(self.folder, self.address, settings))
-        self.send_signal(signal.SIGHUP)
-        self.wait_until(lambda: bool(self.workers) and not old & self.workers, "change of workers", seconds=10)
+        self.replace_children(signal.SIGHUP)
 
 
 def start(folder: Path, address: Address, settings: Settings) -> Nginx:

@@ -51,12 +51,14 @@ class Server:
         ServerError: it ended, or did not accept connections within START_SECONDS.
     """
 
-    def __init__(self, address: Address, command: Sequence[str], folder: Path) -> None:
+    def __init__(self, address: Address, command: Sequence[str], folder: Path, children: int = 0) -> None:
+        """Start it, and wait until it accepts connections and has as many workers as are expected."""
         self.address = address
         self.folder = folder
         self._command = tuple(command)
+        self._expected_children = children
         self._process = self._launch()
-        self._await_listener()
+        self._await_start()
 
     @property
     def pid(self) -> int:
@@ -76,7 +78,7 @@ class Server:
         """
         self.stop()
         self._process = self._launch()
-        self._await_listener()
+        self._await_start()
 
     def stop(self) -> None:
         """End the process, by force after STOP_SECONDS; does nothing where it has ended."""
@@ -89,9 +91,20 @@ class Server:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
-    def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process that was started, and not to its children."""
+    @property
+    def children(self) -> frozenset[int]:
+        """Process ids of the workers, those that are about to end among them."""
+        return frozenset(int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split())
+
+    def replace_children(self, number: signal.Signals) -> None:
+        """Send a signal that means "reload", and wait until there are new children and none of the old.
+
+        Raises:
+            ServerError: the old children stayed, or no new ones came.
+        """
+        old = self.children
         self._process.send_signal(number)
+        self.wait_until(lambda: bool(self.children) and not old & self.children, "change of workers", seconds=10)
 
     def wait_until(self, condition: Callable[[], bool], what: str, seconds: float = START_SECONDS) -> None:
         """Ask again and again until the condition holds.
@@ -129,9 +142,11 @@ class Server:
                 start_new_session=True,  # so that Ctrl-C in the terminal reaches the tests and not their servers
             )
 
-    def _await_listener(self) -> None:
+    def _await_start(self) -> None:
         try:
             self.wait_until(lambda: _accepts(self.address), f"connection at {self.address}")
+            # A master may listen before it has workers, and a signal in between would be lost on them.
+            self.wait_until(lambda: len(self.children) >= self._expected_children, "workers")
         except BaseException:
             self.stop()
             raise

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exporter.model.target import Address, TlsVersion
-from tests.servers import caddy, envoy, fleet, gnutls, haproxy, nginx, node
+from tests.servers import apache, caddy, envoy, fleet, gnutls, h2o, haproxy, nginx, node
 from tests.servers.certificates import Authority, Leaf
 from tests.servers.ports import Ports
 from tests.servers.process import Server, ServerError
@@ -46,6 +46,16 @@ def envoy_settings(folder: Path, leaf: Leaf, key: str) -> envoy.Settings:
     return envoy.Settings(leaf=leaf, ticket_keys=(write_ticket_key(folder, key),))
 
 
+def apache_settings(folder: Path, leaf: Leaf, key: str) -> apache.Settings:
+    """Return Apache's settings."""
+    return apache.Settings(leaf=leaf, ticket_key=write_ticket_key(folder, key, 48))
+
+
+def h2o_settings(_folder: Path, leaf: Leaf, key: str) -> h2o.Settings:
+    """Return H2O's settings."""
+    return h2o.Settings(leaf=leaf, ticket_key=ticket_key(key))
+
+
 @pytest.mark.parametrize("version", TlsVersion)
 @pytest.mark.parametrize(
     ("start", "make_settings"),
@@ -56,6 +66,8 @@ def envoy_settings(folder: Path, leaf: Leaf, key: str) -> envoy.Settings:
         pytest.param(haproxy.start, haproxy_settings(80), id="HAProxy, 80", marks=pytest.mark.servers("haproxy")),
         pytest.param(node.start, node_settings, id="Node", marks=pytest.mark.servers("node")),
         pytest.param(caddy.start, caddy_settings, id="Caddy", marks=pytest.mark.servers("caddy")),
+        pytest.param(apache.start, apache_settings, id="Apache", marks=pytest.mark.servers("apache2")),
+        pytest.param(h2o.start, h2o_settings, id="H2O", marks=pytest.mark.servers("h2o")),
         pytest.param(envoy.start, envoy_settings, id="Envoy", marks=pytest.mark.servers("envoy")),
     ],
 )

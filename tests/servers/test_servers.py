@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from exporter.model.target import Address, TlsVersion
-from tests.servers import caddy, envoy, gnutls, haproxy, nginx, node, s_server
+from tests.servers import apache, caddy, envoy, gnutls, h2o, haproxy, nginx, node, s_server
 from tests.servers.certificates import Authority, Leaf
 from tests.servers.ports import Ports
 from tests.servers.process import Server
@@ -42,6 +42,12 @@ ROWS = [  # name, program, how it is started, its settings, and whether it resum
     ("Node", "node", node.start, node.Settings, True, True),
     ("Caddy", "caddy", caddy.start, caddy.Settings, True, True),
     ("Caddy, no tickets", "caddy", caddy.start, partial(caddy.Settings, tickets=False), False, False),
+    ("Apache", "apache2", apache.start, apache.Settings, True, True),
+    ("Apache, cache", "apache2", apache.start, partial(apache.Settings, tickets=False, cache=True), True, True),
+    ("Apache, neither", "apache2", apache.start, partial(apache.Settings, tickets=False), False, False),
+    ("H2O", "h2o", h2o.start, h2o.Settings, True, True),
+    ("H2O, cache", "h2o", h2o.start, partial(h2o.Settings, tickets=False, cache=True), True, True),
+    ("H2O, neither", "h2o", h2o.start, partial(h2o.Settings, tickets=False), False, False),
     ("Envoy", "envoy", envoy.start, envoy.Settings, True, True),
     ("Envoy, cache", "envoy", envoy.start, partial(envoy.Settings, tickets=False), True, False),
 ]
@@ -58,14 +64,16 @@ SERVERS = pytest.mark.parametrize(
         for name, program, start, settings, tls12, tls13 in ROWS
     ],
 )
-PLAIN = pytest.mark.parametrize(
-    ("start", "settings"),
-    [
-        pytest.param(start, settings, id=name, marks=pytest.mark.servers(program))
-        for name, program, start, settings, *_ in ROWS
-        if "," not in name
-    ],
-)
+KEPT_KEYS = [pytest.param(True, True, id="key file"), pytest.param(False, False, id="key of its own")]
+PLAIN_PARAMS = [
+    pytest.param(start, settings, id=name, marks=pytest.mark.servers(program))
+    for name, program, start, settings, *_ in ROWS
+    if "," not in name
+]
+PLAIN = pytest.mark.parametrize(("start", "settings"), PLAIN_PARAMS)
+VERSIONED = pytest.mark.parametrize(
+    ("start", "settings"), [param for param in PLAIN_PARAMS if param.id != "H2O"]
+)  # which cannot be kept from TLS 1.3
 
 
 @SERVERS
@@ -93,7 +101,7 @@ def test_resumption_at_home(
     assert resumes == seen
 
 
-@PLAIN
+@VERSIONED
 @pytest.mark.parametrize("only", TlsVersion)
 def test_single_version(
     only: TlsVersion,
@@ -160,6 +168,21 @@ def test_nginx_reload(version: TlsVersion, tmp_path: Path, ports: Ports, authori
         server.reload(replace(settings, ticket_keys=(new,)))
 
         assert (True, False) == (with_overlap, visit(server.address, context, session).resumed)
+
+
+@pytest.mark.servers("apache2")
+@pytest.mark.parametrize(("key", "survives"), KEPT_KEYS)
+def test_apache_reload(
+    key: bool, survives: bool, tmp_path: Path, ports: Ports, authority: Authority, leaf: Leaf
+) -> None:
+    """A graceful restart makes a new key, unless there is a file with one."""
+    context = trust(authority.file, TlsVersion.TLS13)
+    settings = apache.Settings(leaf=leaf, ticket_key=write_ticket_key(tmp_path, "one", 48) if key else None)
+    with apache.start(tmp_path / "apache", Address(HOST, ports.claim()), settings) as server:
+        session = visit(server.address, context).session
+        server.reload(settings)
+
+        assert survives is visit(server.address, context, session).resumed
 
 
 @pytest.mark.servers("haproxy")
