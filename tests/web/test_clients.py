@@ -46,7 +46,8 @@ async def test_half_requests_hold_up_no_scrape(number: int, sent: bytes) -> None
 
 async def test_a_scraper_keeps_its_connection_in_a_crowd() -> None:
     """When there are too many, those that never asked for anything go before those that did."""
-    async with serve(["127.0.0.1:0"], pages(), Bounds(connections=10)) as (address,), connected(address) as scraper:
+    bounds = Bounds(connections=10, request_seconds=60)
+    async with serve(["127.0.0.1:0"], pages(), bounds) as (address,), connected(address) as scraper:
         await scraper.ask("/metrics")
         async with crowd(address, 30, b"GET /") as clients:
             answer = await scraper.ask("/metrics")
@@ -204,3 +205,14 @@ async def test_the_end_waits_for_nobody(sent: bytes) -> None:
 
     assert took < 1.5
     assert left == set()
+
+
+async def test_the_end_is_the_end_of_half_taken_answers() -> None:
+    """What a client has not taken when the server ends is not sent on afterwards."""
+    body = LARGE * 3
+    async with AsyncExitStack() as clients:
+        async with serve(["127.0.0.1:0"], pages(body)) as (address,):
+            reader = await clients.enter_async_context(connected(address, SCRAPE))
+            await reader.reader.readexactly(1000)
+
+        assert await reader.dropped() < len(body) / 2
