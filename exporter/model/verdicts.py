@@ -91,6 +91,87 @@ class Crossing:
     cause: Cause | None = None
 
 
+class Weakness(StrEnum):
+    """What is wrong with the key behind a ticket, as far as the ticket's bytes alone show it."""
+
+    ZERO_KEY = "zero_key"
+    """Encrypted or authenticated with a key of zeros."""
+    GUESSABLE_KEY = "guessable_key"
+    """With a key of some other well-known pattern."""
+    ZERO_NAME = "zero_name"
+    """The key's name is all zeros, as of a key file that was never filled."""
+
+
+class Danger(StrEnum):
+    """A sign of danger that a backend's tickets show."""
+
+    WEAK_KEY = "weak_key"
+    EARLY_DATA = "early_data"
+    """0-RTT is offered, whose requests can be replayed (RFC 8446 section 8)."""
+    LONG_LIFETIME = "long_lifetime"
+    """The lifetime hint is over seven days (RFC 8446 section 4.6.1)."""
+    KILLS = "kills"
+    """An offered ticket ends the connection."""
+
+
+class KeyEventKind(StrEnum):
+    """What happened to a backend's ticket key."""
+
+    CHANGE = "change"
+    """It encrypts with another key than before, or is new and has one that the fleet did not have."""
+    BREAK = "break"
+    """Tickets that were within their life are not accepted any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEvent:
+    """Something that happened to the ticket key of one backend, told once, in the round that showed it.
+
+    Attributes:
+        backend: to whom; for tickets of a departed backend, that one.
+        old_key, new_key: names where they are visible.
+    """
+
+    kind: KeyEventKind
+    backend: Address
+    old_key: bytes | None = field(default=None, repr=False)
+    new_key: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """How long a backend's tickets lived, of the key that it has now; ages in seconds.
+
+    Attributes:
+        oldest_accepted: None until one was.
+        youngest_refused: None until one was that no change of key explains.
+        hint: the lifetime that the server promised.
+    """
+
+    oldest_accepted: float | None = None
+    youngest_refused: float | None = None
+    hint: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """How many ticket keys answer at one address.
+
+    Attributes:
+        keys: distinct key names over independent full handshakes; 0 where names are hidden.
+        offers, hits: of fixed tickets from full handshakes, offered back to the address on connections of their own.
+        effective: 1 over the hit rate, the effective number of key groups; None without a hit.
+        effective_low, effective_high: its 95 % interval (Wilson); `effective_high` None where it has no bound.
+    """
+
+    keys: int
+    offers: int
+    hits: int
+    effective: float | None = None
+    effective_low: float | None = None
+    effective_high: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class BackendVerdict:
     """One backend, one TLS version.
@@ -98,6 +179,10 @@ class BackendVerdict:
     Attributes:
         key_name: name of the key that it encrypts with, None where no name is visible; never exported as it is.
         key_group: small number, the same for backends that share a key, in order of first sight; None if not known.
+        key_since: Unix time in seconds at which that key was first seen at this backend; None if no name is visible.
+        keys_seen: how many keys it was seen to encrypt with since it is watched.
+        weakness: of any of its tickets, ever since.
+        dangers: signs that stand now.
         failure: why the state is `failed`.
     """
 
@@ -105,6 +190,12 @@ class BackendVerdict:
     mechanism: Mechanism = Mechanism.UNKNOWN
     key_name: bytes | None = field(default=None, repr=False)
     key_group: int | None = None
+    key_since: float | None = None
+    keys_seen: int = 0
+    weakness: Weakness | None = None
+    dangers: tuple[Danger, ...] = ()
+    survival: Survival = field(default_factory=Survival)
+    census: Census | None = None
     failure: Failure | None = None
 
 
@@ -118,6 +209,7 @@ class VersionVerdict:
         groups: how many ticket keys are in use, None where that cannot be told.
         odd: the backends that stand against the majority, where some do.
         ratios: resumed over full duration, of each undisturbed adjacent pair of this round.
+        events: what happened to keys, each told in one round alone.
     """
 
     state: TargetState
@@ -127,6 +219,7 @@ class VersionVerdict:
     groups: int | None = None
     odd: tuple[Address, ...] = ()
     ratios: tuple[float, ...] = ()
+    events: tuple[KeyEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
