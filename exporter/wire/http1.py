@@ -72,7 +72,9 @@ class Exchange:
         if self._last is not None or not data:
             return self._last or self._progress()
         if len(self._start) < len(_PREFIX):
-            self._start += data[: len(_PREFIX)]
+            self._start = (self._start + data)[: len(_PREFIX)]
+            if not _PREFIX.startswith(self._start):
+                return self._fail(Reason.NOT_HTTP)
         self._received += len(data)
         return self._advance(data)
 
@@ -84,8 +86,7 @@ class Exchange:
         progress = self._advance(b"")
         if progress.done or (progress.failure and progress.failure.reason is Reason.TOO_LARGE):
             return progress
-        looks_right = _PREFIX.startswith(self._start[: len(_PREFIX)])
-        return self._fail(Reason.CLOSED if looks_right else Reason.NOT_HTTP)
+        return self._fail(Reason.CLOSED)
 
     def _advance(self, data: bytes) -> HttpProgress:
         try:
@@ -93,7 +94,8 @@ class Exchange:
             while self._take(self._connection.next_event()):
                 pass
         except h11.RemoteProtocolError as error:
-            return self._fail(self._reason(error))
+            too_large = error.error_status_hint == _FIELDS_TOO_LARGE
+            return self._fail(Reason.TOO_LARGE if too_large else Reason.MALFORMED)
         if self._last is not None:
             return self._last
         if self._received - self._body > _MOST_OTHER_BYTES:
@@ -126,11 +128,6 @@ class Exchange:
         connection = self._connection
         both_done = connection.our_state is connection.their_state is h11.DONE
         return both_done and not self._ended and not connection.trailing_data[0]
-
-    def _reason(self, error: h11.RemoteProtocolError) -> Reason:
-        if not self._start.startswith(_PREFIX):
-            return Reason.NOT_HTTP
-        return Reason.TOO_LARGE if error.error_status_hint == _FIELDS_TOO_LARGE else Reason.MALFORMED
 
     def _fail(self, reason: Reason) -> HttpProgress:
         self._last = self._progress(failure=Failure(Stage.HTTP, reason))

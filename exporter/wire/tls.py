@@ -3,6 +3,7 @@
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import TlsFacts
@@ -82,7 +83,7 @@ class TlsClient:
         self._sent = 0
         self._received = 0
         self._without_data = 0
-        self._done = False
+        self._outcome: _Outcome | None = None
         self._facts: TlsFacts | None = None
         self._last: Step | None = None
 
@@ -103,7 +104,7 @@ class TlsClient:
         self._without_data += len(data)
         if self._without_data > _MOST_BYTES_WITHOUT_DATA:
             return self._end(self._failed(_FLOODED))
-        if self._done:
+        if self._outcome is not None:
             self._held += data
             return self._read()
         self._received += len(data)
@@ -119,7 +120,7 @@ class TlsClient:
         """Take the end of the peer's bytes: a failure before the handshake is done, an ordinary end after it."""
         if self._last is not None:
             return self._last
-        if self._done:
+        if self._outcome is not None:
             return self._end(Step(closed=True))
         reason = Reason.CLOSED if plausible(self._start) else Reason.NOT_TLS
         return self._end(self._failed(Failure(Stage.HANDSHAKE, reason)))
@@ -143,11 +144,11 @@ class TlsClient:
     @property
     def facts(self) -> TlsFacts:
         """What was seen so far; tickets are added as they come. RuntimeError before the handshake is done."""
-        if not self._done:
+        if self._outcome is None:
             raise RuntimeError("the handshake is not done")
         self._transcript.settle()
         if self._facts is None:
-            self._facts = self._handshake_facts()
+            self._facts = self._handshake_facts(self._outcome)
         if len(self._facts.tickets) != len(self._transcript.tickets):
             self._facts = replace(self._facts, tickets=tuple(self._transcript.tickets))
         return self._facts
@@ -156,7 +157,7 @@ class TlsClient:
     def sessions(self) -> tuple[Session, ...]:
         """At most `keep` sessions, in the order of their tickets; () after a resumption that brought no new ticket."""
         self._transcript.settle()
-        return self._harvest.sessions(self._tls) if self._done else ()
+        return self._harvest.sessions(self._tls) if self._outcome is not None else ()
 
     def _shake(self) -> Step:
         try:
@@ -175,30 +176,27 @@ class TlsClient:
         self._held += pending
         self._sent += len(send)
         self._received -= len(pending)
-        self._done = True
+        self._outcome = _ask_outcome(self._tls)
         return Step(send=send, done=True, pending=len(pending))
 
-    def _handshake_facts(self) -> TlsFacts:
-        tls, seen = self._tls, self._transcript
-        resumed = bool(tls.session_reused)
-        leaf = None if resumed else tls.getpeercert(binary_form=True)
-        cipher = tls.cipher()
+    def _handshake_facts(self, outcome: "_Outcome") -> TlsFacts:
+        seen = self._transcript
         return TlsFacts(
             version=self._context.version,
-            cipher=cipher[0] if cipher else "",
+            cipher=outcome.cipher,
             group=seen.group,
-            alpn=tls.selected_alpn_protocol() or "",
-            resumed=resumed,
+            alpn=outcome.alpn,
+            resumed=outcome.resumed,
             offered=seen.offer_kind != "",
             offer_kind=seen.offer_kind,
-            session_id=seen.issued_session_id(resumed=resumed),
+            session_id=seen.issued_session_id(resumed=outcome.resumed),
             tickets=tuple(seen.tickets),
             hello_retry=seen.retried,
             hello_bytes=seen.hello.size,
             sent_bytes=self._sent,
             received_bytes=self._received,
             certificate_bytes=seen.certificate_bytes,
-            certificate=read_certificate(leaf, seen.chain_sizes) if leaf else None,
+            certificate=read_certificate(outcome.leaf, seen.chain_sizes) if outcome.leaf else None,
         )
 
     def _read(self) -> Step:
@@ -228,7 +226,7 @@ class TlsClient:
     def _fail(self, error: OSError, data: bytes = b"") -> Step:
         self._transcript.settle()
         answered = self._transcript.version
-        if not self._done and answered not in (0, _WIRE_VERSIONS[self._context.version]):
+        if self._outcome is None and answered not in (0, _WIRE_VERSIONS[self._context.version]):
             return self._end(self._failed(other_version(answered), data))
         failure = library_failure(error, start=self._start, alert=self._transcript.alert)
         return self._end(self._failed(failure, data))
@@ -241,3 +239,20 @@ class TlsClient:
         self._last = replace(step, send=b"", data=b"")
         self._held.clear()
         return step
+
+
+class _Outcome(NamedTuple):
+    """What the library says of a finished handshake."""
+
+    resumed: bool
+    cipher: str
+    alpn: str
+    leaf: bytes | None
+
+
+def _ask_outcome(tls: ssl.SSLObject) -> _Outcome:
+    """Ask the library at once, since after a later failure it would not answer any more."""
+    resumed = bool(tls.session_reused)
+    cipher = tls.cipher()
+    leaf = None if resumed else tls.getpeercert(binary_form=True)
+    return _Outcome(resumed, cipher[0] if cipher else "", tls.selected_alpn_protocol() or "", leaf)

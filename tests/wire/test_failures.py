@@ -248,7 +248,7 @@ def test_certificate_message_as_large_as_it_may_be(
 
 
 def test_broken_record_behind_the_handshake(settings: TlsSettings, identity: Identity) -> None:
-    """A record that does not decrypt is a failure, and what came before it is not lost."""
+    """A record that does not decrypt is a failure, and neither data nor facts from before it are lost."""
 
     def play(connection: Connection) -> None:
         good, broken = connection.data(b"first"), bytearray(connection.data(b"second"))
@@ -256,8 +256,9 @@ def test_broken_record_behind_the_handshake(settings: TlsSettings, identity: Ide
         connection.send_raw(good, bytes(broken), connection.data(END))
         connection.peer.linger()
 
-    _, step = visit(Contexts().get(settings, TLS13, verify=True), TinyServer(identity, play))
+    client, step = visit(Contexts().get(settings, TLS13, verify=True), TinyServer(identity, play))
 
+    assert client.facts.certificate is not None
     assert step.data == b"first"
     assert step.failure is not None
     assert step.failure.reason is Reason.MALFORMED

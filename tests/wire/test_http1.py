@@ -148,7 +148,8 @@ def test_body_that_ends_with_the_connection() -> None:
 
 FAILURES = [
     pytest.param(b"\x00\x01garbage\r\n\r\n", Reason.NOT_HTTP, id="garbage"),
-    pytest.param(b"220 smtp.test ESMTP\r\n\r\n", Reason.NOT_HTTP, id="another protocol"),
+    pytest.param(b"220 smtp.test ESMTP\r\n", Reason.NOT_HTTP, id="another protocol"),
+    pytest.param(b"H2", Reason.NOT_HTTP, id="two bytes of another protocol"),
     pytest.param(b"HTTP/1.1 OK\r\n\r\n", Reason.MALFORMED, id="no status"),
     pytest.param(HEAD + b"Bad Header: x\r\n\r\n", Reason.MALFORMED, id="blank in a header's name"),
     pytest.param(HEAD + b"X: a\0b\r\n\r\n", Reason.MALFORMED, id="NUL in a header"),
@@ -184,25 +185,22 @@ def test_absurd_answer(answer: bytes, reason: Reason, size: int) -> None:
     assert asked.receive(PLAIN) == asked.receive_eof() == progress
 
 
-ENDS = [
-    pytest.param(b"", Reason.CLOSED, id="no answer"),
-    pytest.param(b"HTT", Reason.CLOSED, id="within the status line"),
-    pytest.param(HEAD + b"X: ", Reason.CLOSED, id="within the headers"),
-    pytest.param(HEAD + b"Content-Length: 9\r\n\r\nhello", Reason.CLOSED, id="body shorter than its length"),
-    pytest.param(
-        HEAD + b"Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\nhello", Reason.CLOSED, id="chunk of 2^63"
-    ),
-    pytest.param(b"220 smtp", Reason.NOT_HTTP, id="another protocol"),
-]
-
-
-@pytest.mark.parametrize(("answer", "reason"), ENDS)
-def test_end_before_the_answer_is_complete(answer: bytes, reason: Reason) -> None:
-    """An answer that is cut off is told apart from one that is none."""
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(b"", id="no answer"),
+        pytest.param(b"HTT", id="within the status line"),
+        pytest.param(HEAD + b"X: ", id="within the headers"),
+        pytest.param(HEAD + b"Content-Length: 9\r\n\r\nhello", id="body shorter than its length"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n8000000000000000\r\nhello", id="chunk of 2^63"),
+    ],
+)
+def test_end_before_the_answer_is_complete(answer: bytes) -> None:
+    """An answer that is cut off is no answer."""
     asked = exchange()
 
     assert asked.receive(answer).failure is None
-    assert asked.receive_eof().failure == Failure(Stage.HTTP, reason)
+    assert asked.receive_eof().failure == Failure(Stage.HTTP, Reason.CLOSED)
 
 
 @examples(max_examples=200, deadline=None)
