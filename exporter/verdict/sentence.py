@@ -83,7 +83,7 @@ def explain(version: TlsVersion, verdict: VersionVerdict, meant: Resumption = Re
     if killers := found[BackendState.KILLS]:
         advice = f"A returning client's connection dies there, so see the error logs at once: {_names(killers)}."
         return Explanation(text, advice, healthy=False)
-    alone = verdict.state is TargetState.STATEFUL and len(verdict.backends) == 1
+    alone = verdict.state is TargetState.STATEFUL and verdict.judged == 1
     fine = verdict.state in _FINE[meant] or (alone and meant is Resumption.SHARED)
     advice = "" if fine else _advise(verdict, meant)
     return Explanation(text, advice, healthy=fine and not found[BackendState.FAILED])
@@ -134,7 +134,7 @@ def _tell_broken(verdict: VersionVerdict) -> str:
 
 
 def _tell_stateful(verdict: VersionVerdict) -> str:
-    if len(verdict.backends) == 1:
+    if verdict.judged == 1:
         return "the backend resumes sessions that it keeps itself."
     return "each backend resumes the sessions that it keeps itself, and no other's."
 

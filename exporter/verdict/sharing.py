@@ -77,10 +77,10 @@ def share(states: Mapping[Address, BackendState], names: Mapping[Address, bytes]
 
 
 def _share_sessions(backends: Collection[Address], crossed: Crossed) -> TargetState:
-    """Each backend keeps its own sessions, unless all are seen to take those of others."""
-    reached = {backend for pair in crossed.accepted for backend in pair}
-    shared = not crossed.refused and reached.issuperset(backends)
-    return TargetState.CONSISTENT if shared else TargetState.STATEFUL
+    """Each backend keeps its own sessions, unless they are seen to take each other's."""
+    if crossed.refused or len(backends) == 1:
+        return TargetState.STATEFUL
+    return TargetState.UNKNOWN if crossed.doubted or not crossed.accepted else TargetState.CONSISTENT
 
 
 def _share_keys(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Handshake, Observation
 from exporter.model.target import Address, TlsVersion
+from exporter.verdict.hints import speaks
 from exporter.verdict.history import History
 
 Spoken = tuple[Address, TlsVersion]
@@ -16,13 +17,11 @@ class Speech:
     """How the backends took the versions in one round.
 
     Attributes:
-        answered: a handshake of the version was completed there.
         not_spoken: the backend is up and does not speak the version.
         failed: full handshakes were tried and none worked, with the last reason.
         denied: the version was refused by its own alert, whatever else is wrong with the backend.
     """
 
-    answered: frozenset[Spoken] = frozenset()
     not_spoken: frozenset[Spoken] = frozenset()
     failed: Mapping[Spoken, Failure] = field(default_factory=dict)
     denied: frozenset[Spoken] = frozenset()
@@ -35,18 +34,20 @@ def hear(versions: Collection[TlsVersion], observations: Sequence[Observation], 
     """
     answered = frozenset((seen.backend, seen.version) for seen in observations if isinstance(seen.outcome, Handshake))
     broken = _broken(observations)
-    up = {backend for backend, _ in answered}
-    lively = up | {backend for version in versions for backend in _once_heard(history, version)}
     denied = frozenset(spoken for spoken, failure in broken.items() if _denies(failure)) - answered
+    up = {backend for backend, _ in answered}
+    # One that spoke another version before and does not deny it now is in trouble, and its trouble is told there.
+    lively = up | {
+        backend for backend, version in _spoken_before(versions, history) if (backend, version) not in denied
+    }
     not_spoken = {spoken for spoken in denied if spoken[0] in lively} | {
         (backend, version)
         for (backend, version), failure in broken.items()
-        if (backend, version) not in answered
-        and backend in up
-        and _turns_away(failure, known=backend in _once_heard(history, version))
+        if backend in up and (backend, version) not in answered
+        if _turns_away(failure, known=_was_heard(history, backend, version))
     }
     failed = {spoken: failure for spoken, failure in broken.items() if spoken not in not_spoken}
-    return Speech(answered, frozenset(not_spoken), failed, denied)
+    return Speech(frozenset(not_spoken), failed, denied)
 
 
 def _broken(observations: Iterable[Observation]) -> dict[Spoken, Failure]:
@@ -81,8 +82,18 @@ def _turns_away(failure: Failure, *, known: bool) -> bool:
     return failure.reason in {Reason.CLOSED, Reason.RESET} and not known
 
 
-def _once_heard(history: History, version: TlsVersion) -> frozenset[Address]:
-    return frozenset(backend for backend, memory in history.of(version).backends.items() if memory.spoken)
+def _spoken_before(versions: Iterable[TlsVersion], history: History) -> list[Spoken]:
+    return [
+        (backend, version)
+        for version in versions
+        for backend in history.of(version).backends
+        if speaks(history, backend, version)
+    ]
+
+
+def _was_heard(history: History, backend: Address, version: TlsVersion) -> bool:
+    memory = history.of(version).backends.get(backend)
+    return memory is not None and memory.spoken
 
 
 def failures_of(observations: Iterable[Observation], speech: Speech) -> tuple[tuple[Address | None, Failure], ...]:
