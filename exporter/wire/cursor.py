@@ -1,7 +1,5 @@
 """Reading the length-prefixed vectors that TLS messages are made of (RFC 8446 section 3)."""
 
-from collections.abc import Iterator
-
 
 class TruncatedError(ValueError):
     """A message is shorter than its own lengths say."""
@@ -44,14 +42,16 @@ class Cursor:
         return self._data[start:end]
 
 
-def extensions(block: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield type and content of each extension in an extension block, the block's own length taken off."""
+def extensions(block: bytes) -> list[tuple[int, bytes]]:
+    """Return type and content of each extension in an extension block, the block's own length taken off."""
+    found = []
     start, end = 0, len(block)
     while start + 4 <= end:
         content = start + 4
         start = content + (block[content - 2] << 8 | block[content - 1])
         if start > end:
             raise TruncatedError
-        yield block[content - 4] << 8 | block[content - 3], block[content:start]
+        found.append((block[content - 4] << 8 | block[content - 3], block[content:start]))
     if start != end:
         raise TruncatedError
+    return found

@@ -9,6 +9,9 @@ _PRE_SHARED_KEY = 41
 _SUPPORTED_VERSIONS = 43
 _KEY_SHARE = 51
 
+_SESSION_ID_PLACE = 4 + 2 + 32
+"""Behind the message's header, the version and the random, in both hellos."""
+
 # SHA-256 of "HelloRetryRequest": a ServerHello with this random is one (RFC 8446 section 4.1.3).
 _RETRY_RANDOM = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
 
@@ -49,35 +52,27 @@ class ServerHello:
 def read_client_hello(message: bytes) -> ClientHello:
     """Read a ClientHello with its handshake header; of nothing, or of one that is cut off, nothing."""
     try:
-        cursor = Cursor(message, 4 + 2 + 32)
+        cursor = Cursor(message, _SESSION_ID_PLACE)
         session_id = cursor.vector(1)
         cursor.vector(2)
         cursor.vector(1)
-        ticket = identity = b""
-        for kind, content in extensions(cursor.vector(2) if cursor.left else b""):
-            if kind == _SESSION_TICKET:
-                ticket = content
-            elif kind == _PRE_SHARED_KEY:
-                identity = Cursor(content, 2).vector(2)
+        found = dict(extensions(cursor.vector(2)))
+        offer = found.get(_PRE_SHARED_KEY)
+        identity = Cursor(offer, 2).vector(2) if offer else b""
     except TruncatedError:
         return ClientHello()
-    return ClientHello(session_id, ticket, identity, len(message))
+    return ClientHello(session_id, found.get(_SESSION_TICKET, b""), identity, len(message))
 
 
 def read_server_hello(message: bytes) -> ServerHello | None:
     """Read a ServerHello or HelloRetryRequest with its handshake header; None if it makes no sense."""
     try:
-        cursor = Cursor(message, 4)
-        version = cursor.number(2)
-        random = cursor.take(32)
+        cursor = Cursor(message, _SESSION_ID_PLACE)
         session_id = cursor.vector(1)
         cursor.take(3)
-        group = 0
-        for kind, content in extensions(cursor.vector(2) if cursor.left else b""):
-            if kind == _SUPPORTED_VERSIONS:
-                version = Cursor(content).number(2)
-            elif kind == _KEY_SHARE:
-                group = Cursor(content).number(2)
+        found = dict(extensions(cursor.vector(2))) if cursor.left else {}
+        version = Cursor(found.get(_SUPPORTED_VERSIONS, message[4:6])).number(2)
+        group = Cursor(found.get(_KEY_SHARE, b"\0\0")).number(2)
     except TruncatedError:
         return None
-    return ServerHello(version, session_id, group, random == _RETRY_RANDOM)
+    return ServerHello(version, session_id, group, message[6:_SESSION_ID_PLACE] == _RETRY_RANDOM)

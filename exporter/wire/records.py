@@ -1,7 +1,5 @@
 """Record headers, and the messages of records that are still in clear (RFC 8446 section 5.1)."""
 
-from collections.abc import Iterator
-
 HEADER_BYTES = 5
 
 CHANGE_CIPHER_SPEC = 20
@@ -56,40 +54,42 @@ class ClearMessages:
 
     def __init__(self, *, tls13: bool) -> None:
         self._last = APPLICATION_DATA if tls13 else CHANGE_CIPHER_SPEC
-        self._held = bytearray()
+        self._held = b""
         self._handshake = bytearray()
         self._over = False
 
-    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield each message completed by data: its content type, and the message with its own header."""
-        if self._over:
-            return
-        self._held += data
+    def feed(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Return the messages that data completes: content types, and messages with their own headers."""
+        found: list[tuple[int, bytes]] = []
+        held = self._held + data
         start = 0
-        while not self._over and (end := record_end(self._held, start)):
-            content_type = self._held[start]
-            fragment = self._held[start + HEADER_BYTES : end]
-            start = end
+        while not self._over and (end := record_end(held, start)):
+            content_type = held[start]
             if content_type == HANDSHAKE:
-                self._handshake += fragment
-                yield from self._messages()
+                self._join(held[start + HEADER_BYTES : end], found)
             elif content_type == ALERT:
-                yield ALERT, bytes(fragment)
+                found.append((ALERT, held[start + HEADER_BYTES : end]))
             elif content_type in {self._last, APPLICATION_DATA}:
                 self._over = True
-        del self._held[:start]
-        if self._over or len(self._handshake) > _LONGEST_MESSAGE:
-            self._over = True
-            self._held.clear()
-            self._handshake.clear()
+            start = end
+        self._over = self._over or len(self._handshake) > _LONGEST_MESSAGE
+        self._held = b"" if self._over else held[start:]
+        return found
 
-    def _messages(self) -> Iterator[tuple[int, bytes]]:
+    def _join(self, fragment: bytes, found: list[tuple[int, bytes]]) -> None:
+        """Append the messages that a fragment completes, and hold what is left of it."""
+        joined: bytes | bytearray = fragment
+        if self._handshake:
+            self._handshake += fragment
+            joined = self._handshake
         start = 0
-        joined = self._handshake
         while len(joined) >= start + 4:
             end = start + 4 + int.from_bytes(joined[start + 1 : start + 4], "big")
             if len(joined) < end:
                 break
-            yield HANDSHAKE, bytes(joined[start:end])
+            found.append((HANDSHAKE, bytes(joined[start:end])))
             start = end
-        del joined[:start]
+        if joined is fragment:
+            self._handshake += fragment[start:]
+        else:
+            del self._handshake[:start]

@@ -46,6 +46,9 @@ class Step:
     failure: Failure | None = None
 
 
+_NOTHING = Step()
+
+
 class TlsClient:
     """One connection's TLS, from the ClientHello to close_notify; it never raises for what the peer sends.
 
@@ -72,7 +75,7 @@ class TlsClient:
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._tls = context.wrap(self._incoming, self._outgoing, server_name, session.handle if session else None)
-        self._transcript = Transcript(tls13=tls13)
+        self._transcript = Transcript(tls13=tls13, offering=session is not None)
         self._harvest = Harvest(context, self._transcript, keep)
         if isinstance(self._tls, TappedObject):
             self._tls.heard = self._transcript.heard
@@ -221,7 +224,8 @@ class TlsClient:
             data.append(plain)
             self._without_data = 0
         del self._held[:start]
-        return Step(send=self._outgoing.read(), data=b"".join(data))
+        send = self._outgoing.read()
+        return Step(send=send, data=b"".join(data)) if data or send else _NOTHING
 
     def _fail(self, error: OSError, data: bytes = b"") -> Step:
         self._transcript.settle()

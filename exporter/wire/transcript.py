@@ -21,6 +21,10 @@ MOST_TICKETS = 64
 class Transcript:
     """Notes of one connection; every message may be nonsense, and nonsense leaves no note.
 
+    Args:
+        tls13: whether TLS 1.3 was asked for, TLS 1.2 otherwise.
+        offering: whether our hello was given a session to offer.
+
     Attributes:
         flight: our first flight; it is read when first asked for, since that may well be never.
         heard: messages of the peer's not yet noted: content types, and messages with their own headers.
@@ -31,8 +35,9 @@ class Transcript:
         chain_sizes: DER size of each certificate.
     """
 
-    def __init__(self, *, tls13: bool) -> None:
+    def __init__(self, *, tls13: bool, offering: bool) -> None:
         self._tls13 = tls13
+        self._offering = offering
         self._hello: ClientHello | None = None
         self.flight = b""
         self.heard: list[tuple[int, bytes]] = []
@@ -52,9 +57,10 @@ class Transcript:
 
     @property
     def hello(self) -> ClientHello:
-        """Our first ClientHello."""
+        """Our first ClientHello; without a session there is nothing in it but its size."""
         if self._hello is None:
-            self._hello = read_client_hello(join_fragments(self.flight))
+            message = join_fragments(self.flight)
+            self._hello = read_client_hello(message) if self._offering else ClientHello(size=len(message))
         return self._hello
 
     @property

@@ -246,7 +246,7 @@ def test_no_message_raises(data: bytes) -> None:
     for read in READERS:
         read(data)
     for tls13 in (True, False):
-        transcript = Transcript(tls13=tls13)
+        transcript = Transcript(tls13=tls13, offering=True)
         transcript.heard.extend(((22, data), (21, data)))
         transcript.settle()
 
