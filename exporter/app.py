@@ -1,6 +1,7 @@
 """The composition root: the only file that knows all the parts."""
 
 import asyncio
+import random
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
 from exporter.model.target import Target, TlsVersion
 from exporter.model.verdicts import RoundResult, VersionVerdict
 from exporter.probe.dial import Dialler
+from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
 from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Reference
@@ -78,10 +80,11 @@ class Daemon:
     """The state of a running exporter: what is remembered of each target, and what was counted."""
 
     def __init__(self, config: Config) -> None:
-        self._hold = config.ticket_keys.hold
         self._dialler = Dialler()
         self._resolver = Resolver()
-        self._prober = Prober(self._dialler.dial, time.monotonic, time.time, hold=config.ticket_keys.hold)
+        self._prober = Prober(
+            Means(self._dialler.dial, time.monotonic, time.time, random.random), hold=config.ticket_keys.hold
+        )
         self._ledger = Ledger()
         self._memories: dict[str, Memory] = {}
         self._judged: dict[str, Mapping[TlsVersion, VersionVerdict]] = {}

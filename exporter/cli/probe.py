@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from exporter.discovery.dns import Resolver
 from exporter.model.target import Target
 from exporter.model.verdicts import RoundResult
 from exporter.probe.dial import Dialler
+from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
 
@@ -56,7 +58,7 @@ def _run_with_progress(target: Target, rounds: int) -> list[RoundResult]:
 async def run_rounds(target: Target, rounds: int, after_each: Callable[[], None] | None = None) -> list[RoundResult]:
     """Return the results of so many rounds, one right after another."""
     dialler, resolver, memory = Dialler(), Resolver(), Memory()
-    prober = Prober(dialler.dial, time.monotonic, time.time)
+    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random))
     results = []
     try:
         for _ in range(rounds):

@@ -39,6 +39,11 @@ class Dialled:
     sessions: tuple[Session, ...] = ()
     starved: tuple[Failure, ...] = ()
 
+    @property
+    def failure(self) -> Failure | None:
+        """Why there was no handshake, if there was none."""
+        return self.outcome if isinstance(self.outcome, Failure) else None
+
 
 class Dial(Protocol):
     """Dialler.dial, which is all that a round needs of a dialler."""

@@ -1,31 +1,19 @@
 """What is kept of one target from round to round: sessions to offer, and the verdict's own history."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import RoundResult
+from exporter.probe.canaries import Canaries
+from exporter.probe.kept import Kept
 from exporter.verdict.history import EMPTY, History
-from exporter.wire.tls import Session
 
 Home = tuple[Address, TlsVersion]
 
 _RETRY_ROUNDS = 10  # how often a version that a backend does not speak is tried again
-
-
-@dataclass(slots=True)
-class Kept:
-    """A session that can be offered.
-
-    Attributes:
-        received: by the monotonic clock, in seconds.
-        offered: how often it was offered; some servers accept each but once.
-    """
-
-    session: Session
-    issuer: Address
-    received: float
-    offered: int = 0
+_MOST_DEPARTED = 64
 
 
 @dataclass(slots=True)
@@ -36,39 +24,84 @@ class Memory:
         rounds: how many there were.
         history: the verdict's.
         unreached: backends that the last round did not reach; they come first in the next.
+        position: where on the ring the next sample begins.
     """
 
     rounds: int = 0
     history: History = EMPTY
     unreached: tuple[Address, ...] = ()
+    position: int = 0
     _kept: dict[Home, Kept] = field(default_factory=dict)
+    _canaries: dict[Home, Canaries] = field(default_factory=dict)
+    _departed: dict[Home, Kept] = field(default_factory=dict)
     _silent_since: dict[Home, int] = field(default_factory=dict)
 
-    def kept(self, home: Home) -> Kept | None:
-        """Return the session that the backend issued in an earlier round."""
-        return self._kept.get(home)
+    def take_window(self, ring: Sequence[Address], sample: int) -> tuple[Address, ...]:
+        """Return the backends that a round takes, and move on: the next sample begins with the last of this one.
 
-    def keep(self, home: Home, sessions: Iterable[Kept]) -> None:
-        """Keep the session that is offered first in the next round: the newest of those that were offered least."""
-        best = min(reversed(list(sessions)), key=lambda kept: kept.offered, default=None)
+        So the offers round the ring leave no gap between samples.
+        """
+        if not 0 < sample < len(ring):
+            return tuple(ring)
+        begin = self.position % len(ring)
+        self.position = begin + max(1, sample - 1)
+        return (*ring[begin : begin + sample], *ring[: max(0, begin + sample - len(ring))])
+
+    def kept(self, home: Home, now: float) -> Kept | None:
+        """Return the session that the backend issued in an earlier round, if it is within its life."""
+        kept = self._kept.get(home)
+        return kept if kept is not None and kept.lives(now) else None
+
+    def keep(self, home: Home, fresh: Sequence[Kept]) -> None:
+        """Keep of a full handshake's sessions the newest of those that were offered least, and plant canaries.
+
+        Sessions from resumed handshakes are not kept: some servers let them inherit what is left of the first's life.
+        """
+        best = min(reversed(fresh), key=lambda kept: kept.offered, default=None)
         if best is not None:
             self._kept[home] = best
+            self._canaries.setdefault(home, Canaries()).plant(best)
+
+    def take_canary(self, home: Home, now: float) -> Kept | None:
+        """Take out a ticket of the backend that has come to an age at which it is offered once more."""
+        canaries = self._canaries.get(home)
+        return None if canaries is None else canaries.take_due(now)
+
+    def departed(self, version: TlsVersion, now: float) -> Iterator[Kept]:
+        """Yield the tickets of backends that are gone, while clients may still hold such."""
+        return (kept for home, kept in list(self._departed.items()) if home[1] is version and kept.lives(now))
+
+    def bury(self, kept: Kept, version: TlsVersion) -> None:
+        """Drop a departed backend's ticket that nobody accepts any more."""
+        self._departed.pop((kept.issuer, version), None)
 
     def skips(self, home: Home) -> bool:
         """Say whether a version is left out this time, since the backend was found not to speak it."""
         found = self._silent_since.get(home)
         return found is not None and (self.rounds - found) % _RETRY_ROUNDS != 0
 
-    def end_round(self, result: RoundResult, history: History) -> None:
-        """Take over what a round taught, and drop what belongs to backends that are gone."""
+    def end_round(self, result: RoundResult, history: History, now: float) -> None:
+        """Take over what a round taught, and see off the backends that are gone."""
         for home, speaks in result.supported.items():
             if speaks:
                 self._silent_since.pop(home, None)
             else:
                 self._silent_since.setdefault(home, self.rounds)
-        for store in (self._kept, self._silent_since):
+        for home in [home for home in self._kept if home[0] not in result.backends]:
+            self._see_off(home, now)
+        self._departed = {
+            home: kept for home, kept in self._departed.items() if kept.lives(now) and home[0] not in result.backends
+        }
+        for store in (self._canaries, self._silent_since):
             for home in [home for home in store if home[0] not in result.backends]:
                 del store[home]
         self.history = history
         self.unreached = result.unreached
         self.rounds += 1
+
+    def _see_off(self, home: Home, now: float) -> None:
+        kept = self._kept.pop(home)
+        if kept.lives(now):
+            self._departed[home] = kept
+        for oldest in list(islice(self._departed, max(0, len(self._departed) - _MOST_DEPARTED))):
+            del self._departed[oldest]

@@ -1,23 +1,30 @@
 """The plan of a round: who is asked, in what order, with whose ticket.
 
-For each backend and version a full handshake and its ticket back home, as an adjacent pair whose order alternates from
-round to round; then each backend's ticket to its neighbour in the ring. What a neighbour refused is asked once more and
-the other way round, and what stood refused before is asked again, so that a mended fleet shows at once.
+For each backend and version a full handshake and the ticket that it issued in the round before, as an adjacent pair
+whose order alternates from round to round; then each backend's new ticket to its neighbour in the ring. What was
+refused is asked again, at home and in the ring, so that one lost probe proves nothing and a mend shows at once. Beside
+them go tickets kept back until they are old, tickets of backends that are gone, and now and then a stray one, so that a
+balancer's stride does not fall in with ours.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from exporter.model.failure import Failure, Stage
 from exporter.model.observation import Handshake, Mode, Observation, Offer, Origin
 from exporter.model.target import Address, Target, TlsVersion
-from exporter.probe.dial import Dial, Dialled
-from exporter.probe.memory import Home, Kept, Memory
+from exporter.probe.dial import Dialled
+from exporter.probe.kept import Kept
+from exporter.probe.means import Means
+from exporter.probe.memory import Home, Memory
 from exporter.probe.spread import spread
-from exporter.verdict.hints import standing_refusals
+from exporter.verdict.hints import mixed, standing_refusals
 from exporter.verdict.history import Pair
 
+_WITNESSES = 3
+_STRAYS = 0.125
+_STRAYS_ALONE = 0.5
 _OFFERS_FAULT = frozenset(
     {Stage.HANDSHAKE, Stage.HTTP}
 )  # stages in which an offered ticket can have killed a connection
@@ -31,38 +38,33 @@ class Round:
         starved: failures that were put down to our own starvation and tried again.
     """
 
-    def __init__(
-        self,
-        target: Target,
-        backends: tuple[Address, ...],
-        memory: Memory,
-        dial: Dial,
-        monotonic: Callable[[], float],
-    ) -> None:
+    def __init__(self, target: Target, backends: tuple[Address, ...], memory: Memory, means: Means) -> None:
         self.observations: list[Observation] = []
         self.starved: list[tuple[Address, Failure]] = []
         self._target = target
-        self._ring = backends
         self._memory = memory
-        self._dial = dial
-        self._monotonic = monotonic
+        self._means = means
+        self._window = memory.take_window(backends, target.probe.sample)
+        self._closed = len(self._window) == len(backends)
+        self._extra = target.probe.max_extra_connections
         self._reached: set[Address] = set()
         self._fresh: dict[Home, list[Kept]] = {}
         self._refused_at_home: set[Home] = set()
         self._pairs = itertools.count()
 
     async def run(self) -> None:
-        """Probe all backends at home, then round the ring."""
-        waiting = [backend for backend in self._memory.unreached if backend in self._ring]
-        order = [*waiting, *(backend for backend in self._ring if backend not in waiting)]
+        """Probe the backends at home, then round the ring."""
+        waiting = [backend for backend in self._memory.unreached if backend in self._window]
+        order = [*waiting, *(backend for backend in self._window if backend not in waiting)]
         await spread(partial(self._visit, backend) for backend in order)
-        extra = self._target.probe.max_extra_connections
         for version in self._target.versions:
-            extra -= await self._go_round(version, extra)
+            alive = [backend for backend in self._window if (backend, version) in self._fresh]
+            await self._go_round(version, alive)
+            await self._ask_for_departed(version, alive)
 
     def unreached(self) -> tuple[Address, ...]:
         """Return the backends whose turn did not come, or was cut short."""
-        return tuple(backend for backend in self._ring if backend not in self._reached)
+        return tuple(backend for backend in self._window if backend not in self._reached)
 
     async def _visit(self, backend: Address) -> None:
         """Probe one backend at home in every version."""
@@ -83,31 +85,71 @@ class Round:
                 self.observations.append(Observation(backend, version, None, failure))
 
     async def _visit_version(self, home: Home) -> Failure | None:
-        """Make the pair of a full and a resumed handshake; return why the full one failed, if it did."""
+        """Make the pair of a full and a resumed handshake, and what follows from it; return why the full one failed."""
         pair = next(self._pairs)
-        kept = self._memory.kept(home) if self._memory.rounds % 2 else None
-        renewed = await self._offer(kept, home, Origin.SELF, pair) if kept else None
+        kept = self._memory.kept(home, self._means.monotonic())
+        renewed = None
+        if kept is not None and self._memory.rounds % 2:
+            renewed = await self._offer(kept, home, Origin.SELF, pair)
+            if _unconnected(renewed):
+                self._retell_as_full(home)
+                return renewed.failure
         full = await self._dial_full(home, pair)
-        if isinstance(full.outcome, Failure):
-            return full.outcome
+        if full.failure is not None:
+            return full.failure
         fresh = self._keep(home, full)
+        if kept is not None and renewed is None:
+            renewed = await self._offer(kept, home, Origin.SELF, pair)
         if fresh and _mode(renewed) is not Mode.RESUMED:
-            renewed = await self._offer(fresh[0], home, Origin.SELF, pair)
+            await self._ask_for_new(home, fresh, pair)
+        if kept is not None and _mode(renewed) is Mode.REFUSED and not mixed(self._memory.history, *home):
+            await self._call_witnesses(home, kept)
+        await self._offer_more(home, kept)
         self._fresh[home] = fresh
-        if _mode(renewed) is Mode.REFUSED:
-            self._refused_at_home.add(home)
-        self._memory.keep(home, [*(self._keep(home, renewed) if renewed else ()), *fresh])
+        self._memory.keep(home, fresh)
         return None
 
-    async def _go_round(self, version: TlsVersion, extra: int) -> int:
-        """Offer each ticket to the next backend in the ring, and ask again where that was refused.
+    def _retell_as_full(self, home: Home) -> None:
+        """Note the last connection as one for a full handshake: it failed before any ticket could go out."""
+        last = self.observations.pop()
+        self.observations.append(Observation(*home, None, last.outcome))
 
-        Returns:
-            How many of the `extra` connections were used.
+    async def _ask_for_new(self, home: Home, fresh: Sequence[Kept], pair: int) -> None:
+        """Offer this round's own ticket at home, since an older one was not accepted."""
+        control = await self._offer(fresh[0], home, Origin.SELF, pair)
+        if _mode(control) is Mode.REFUSED:
+            self._refused_at_home.add(home)
+
+    async def _call_witnesses(self, home: Home, kept: Kept) -> None:
+        """Offer a refused ticket some more times, until one is accepted.
+
+        Several keys behind one address accept the same old ticket now and then, a key that is gone never does.
         """
-        alive = [backend for backend in self._ring if (backend, version) in self._fresh]
+        for _ in range(_WITNESSES):
+            if not self._spend() or _mode(await self._offer(kept, home, Origin.SELF)) is Mode.RESUMED:
+                break
+
+    async def _offer_more(self, home: Home, kept: Kept | None) -> None:
+        """Offer a ticket that has come to its age, or else now and then a stray one."""
+        now = self._means.monotonic()
+        canary = self._memory.take_canary(home, now)
+        if canary is not None:
+            await self._offer(canary, home, Origin.AGED)
+        elif kept is not None and kept.lives(now) and self._means.chance() < self._stray_share():
+            await self._offer(kept, home, Origin.SELF)
+
+    def _stray_share(self) -> float:
+        return _STRAYS_ALONE if len(self._window) == 1 else _STRAYS
+
+    def _spend(self) -> bool:
+        """Take one of the round's extra connections; False when there is none left."""
+        self._extra -= 1
+        return self._extra >= 0
+
+    async def _go_round(self, version: TlsVersion, alive: Sequence[Address]) -> None:
+        """Offer each ticket to the next backend in the ring, and ask again where that was refused."""
         if len(alive) < 2:
-            return 0
+            return
         asked: set[Pair] = set()
         refused: list[Pair] = []
 
@@ -116,10 +158,12 @@ class Round:
             if await self._cross(pair, version) is Mode.REFUSED:
                 refused.append(pair)
 
-        await spread(partial(ask, pair) for pair in itertools.pairwise([*alive, alive[0]]))
-        again = list(_questions(refused, asked, standing_refusals(self._memory.history, version, alive)))[:extra]
-        await spread(partial(ask, pair) for pair in again)
-        return len(again)
+        ring = [*alive, alive[0]] if self._closed else alive
+        await spread(partial(ask, pair) for pair in itertools.pairwise(ring))
+        questions = _questions(
+            tuple(refused), frozenset(asked), standing_refusals(self._memory.history, version, alive)
+        )
+        await spread(partial(ask, pair) for pair in itertools.takewhile(lambda _: self._spend(), questions))
 
     async def _cross(self, pair: Pair, version: TlsVersion) -> Mode | None:
         """Offer the issuer's freshest ticket to another backend; one that was refused at home would prove nothing."""
@@ -129,8 +173,22 @@ class Round:
             return None
         return _mode(await self._offer(sessions[-1], (acceptor, version), Origin.PEER))
 
+    async def _ask_for_departed(self, version: TlsVersion, alive: Sequence[Address]) -> None:
+        """Offer the tickets of backends that are gone until a present one accepts them: clients still hold such."""
+        for kept in self._memory.departed(version, self._means.monotonic()):
+            turn = self._memory.rounds % max(1, len(alive))
+            modes = []
+            for acceptor in [*alive[turn:], *alive[:turn]]:
+                if not self._spend():
+                    return
+                modes.append(_mode(await self._offer(kept, (acceptor, version), Origin.DEPARTED)))
+                if modes[-1] is Mode.RESUMED:
+                    break
+            if self._closed and modes and all(mode is Mode.REFUSED for mode in modes):
+                self._memory.bury(kept, version)
+
     async def _dial_full(self, home: Home, pair: int | None) -> Dialled:
-        dialled = await self._dial(self._target, *home, http=self._target.http.enabled)
+        dialled = await self._means.dial(self._target, *home, http=self._target.http.enabled)
         self._note(home, None, dialled, pair)
         return dialled
 
@@ -153,11 +211,11 @@ class Round:
 
     async def _dial_offer(self, kept: Kept, home: Home, origin: Origin) -> tuple[Dialled, Offer]:
         kept.offered += 1
-        offer = Offer(kept.issuer, origin, self._monotonic() - kept.received, kept.session.ticket)
-        return await self._dial(self._target, *home, kept.session), offer
+        offer = Offer(kept.issuer, origin, self._means.monotonic() - kept.received, kept.session.ticket)
+        return await self._means.dial(self._target, *home, kept.session), offer
 
     def _keep(self, home: Home, dialled: Dialled) -> list[Kept]:
-        now = self._monotonic()
+        now = self._means.monotonic()
         return [Kept(session, home[0], now) for session in dialled.sessions]
 
     def _note(
@@ -172,11 +230,15 @@ def _mode(dialled: Dialled | None) -> Mode | None:
     return dialled.outcome.mode if dialled is not None and isinstance(dialled.outcome, Handshake) else None
 
 
+def _unconnected(dialled: Dialled) -> bool:
+    return dialled.failure is not None and dialled.failure.stage is Stage.CONNECT
+
+
 def _broke(dialled: Dialled) -> bool:
-    return isinstance(dialled.outcome, Failure) and dialled.outcome.stage in _OFFERS_FAULT
+    return dialled.failure is not None and dialled.failure.stage in _OFFERS_FAULT
 
 
-def _questions(refused: list[Pair], asked: set[Pair], standing: tuple[Pair, ...]) -> Iterator[Pair]:
+def _questions(refused: Sequence[Pair], asked: frozenset[Pair], standing: tuple[Pair, ...]) -> Iterator[Pair]:
     """Yield what to ask again: first what was refused just now, then its reverse, then what stood refused before."""
     seen = set(asked)
     yield from refused

@@ -2,13 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import Address, Resolved, Target
 from exporter.model.verdicts import RoundResult
-from exporter.probe.dial import Dial
+from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.round import Round
 from exporter.verdict.judge import judge
@@ -16,16 +15,13 @@ from exporter.verdict.judge import judge
 
 @dataclass(frozen=True, slots=True)
 class Prober:
-    """All that a round needs from outside.
+    """Makes rounds.
 
     Attributes:
-        monotonic, unix: clocks, in seconds.
         hold: rounds for which a verdict outlives lost probes.
     """
 
-    dial: Dial
-    monotonic: Callable[[], float]
-    unix: Callable[[], float]
+    means: Means
     hold: int = 3
 
     async def run_round(self, target: Target, found: Resolved, memory: Memory) -> RoundResult:
@@ -33,8 +29,8 @@ class Prober:
 
         The round ends with the target's interval; what it did not reach by then comes first in the next.
         """
-        started, began = self.unix(), self.monotonic()
-        round_ = Round(target, found.addresses, memory, self.dial, self.monotonic)
+        started, began = self.means.unix(), self.means.monotonic()
+        round_ = Round(target, found.addresses, memory, self.means)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(target.interval):
                 await round_.run()
@@ -43,7 +39,7 @@ class Prober:
             target=target,
             number=memory.rounds,
             started=started,
-            elapsed=self.monotonic() - began,
+            elapsed=self.means.monotonic() - began,
             backends=found.addresses,
             observations=tuple(round_.observations),
             verdicts=judgement.verdicts,
@@ -51,7 +47,7 @@ class Prober:
             supported=judgement.supported,
             unreached=round_.unreached(),
         )
-        memory.end_round(result, judgement.history)
+        memory.end_round(result, judgement.history, self.means.monotonic())
         return result
 
 

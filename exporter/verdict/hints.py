@@ -31,3 +31,9 @@ def speaks(history: History, backend: Address, version: TlsVersion) -> bool | No
     if memory.state is BackendState.NOT_SPOKEN:
         return False
     return True if memory.spoken else None
+
+
+def mixed(history: History, backend: Address, version: TlsVersion) -> bool:
+    """Tell whether several keys are known to answer at the backend's address."""
+    memory = history.of(version).backends.get(backend)
+    return memory is not None and memory.state is BackendState.MIXED

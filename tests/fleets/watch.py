@@ -1,13 +1,14 @@
 """A target under watch: rounds made by hand, as the daemon would make them."""
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from exporter.model.target import Address, Endpoint, HttpSettings, Resolved, Target, TlsSettings, TlsVersion
 from exporter.model.verdicts import BackendState, RoundResult, TargetState
 from exporter.probe.dial import Dialler
+from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
 from tests.servers.certificates import Authority
@@ -52,11 +53,11 @@ class Watch:
 
 
 @asynccontextmanager
-async def watching(target: Target) -> AsyncIterator[Watch]:
-    """Watch a target."""
+async def watching(target: Target, chance: Callable[[], float] = lambda: 1.0) -> AsyncIterator[Watch]:
+    """Watch a target; unless told otherwise, chance adds no stray offers."""
     dialler = Dialler()
     try:
-        yield Watch(target, Prober(dialler.dial, time.monotonic, time.time))
+        yield Watch(target, Prober(Means(dialler.dial, time.monotonic, time.time, chance)))
     finally:
         dialler.close()
 

@@ -1,6 +1,7 @@
 """A house full of hostile targets, all probed at once, beside one with which nothing is wrong."""
 
 import asyncio
+import random
 import socket
 import ssl
 import time
@@ -15,6 +16,7 @@ from exporter.model.failure import Reason, Stage
 from exporter.model.target import Address, Endpoint, Target, TlsVersion
 from exporter.model.verdicts import RoundResult
 from exporter.probe.dial import Dialler
+from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
 from exporter.schedule.scheduler import keep_beat
@@ -124,7 +126,7 @@ async def _probe(targets: list[Target]) -> Diary:
     diary = Diary()
     dialler = Dialler()
     resolver = Resolver(lookup=_find_nothing)
-    prober = Prober(dialler.dial, time.monotonic, time.time)
+    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random))
     memories = {target.name: Memory() for target in targets}
 
     async def run(target: Target) -> None:
