@@ -1,6 +1,8 @@
 """A handshake between two real peers, and all that it shows."""
 
+import gc
 import ssl
+import weakref
 from dataclasses import replace
 from hashlib import sha256
 
@@ -182,3 +184,44 @@ def test_data_goes_both_ways(contexts: Contexts, settings: TlsSettings, leaf: Le
     assert (reply.data, reply.failure, reply.closed) == (answer, None, False)
     assert (farewell.closed, farewell.failure) == (True, None)
     assert isinstance(meeting.server.error, ssl.SSLZeroReturnError)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_reading_on_behind_our_own_close(
+    contexts: Contexts, settings: TlsSettings, leaf: Leaf, version: TlsVersion
+) -> None:
+    """Tickets that are still under way when we say goodbye are read, and the server's goodbye is no failure."""
+    server = Server(server_context(leaf))
+    client = TlsClient(contexts.get(settings, version, verify=True), "site.test")
+    step = client.start()
+    while not step.done:
+        step = client.receive(server.receive(step.send))
+    flight = server.receive(step.send)
+    goodbye = client.close()
+    step = client.receive(flight)
+    server.receive(goodbye)
+    end = client.receive(server.close())
+
+    assert goodbye
+    assert step.failure is None
+    assert (end.closed, end.failure) == (True, None)
+    assert len(client.facts.tickets) == (2 if version is TlsVersion.TLS13 else 1)
+    assert len(client.sessions) == 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_connection_is_freed_at_once(
+    contexts: Contexts, settings: TlsSettings, leaf: Leaf, version: TlsVersion
+) -> None:
+    """A connection that is over leaves nothing to the garbage collector, its sessions included."""
+    meeting = meet(contexts.get(settings, version, verify=True), Server(server_context(leaf)), keep=2)
+    connection, sessions = weakref.ref(meeting.client._tls), meeting.sessions
+    gc.disable()
+    try:
+        del meeting
+        left = connection()
+    finally:
+        gc.enable()
+
+    assert left is None
+    assert sessions
