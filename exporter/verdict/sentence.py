@@ -121,7 +121,7 @@ def _left_out(found: Mapping[BackendState, Sequence[Address]]) -> str:
 
 def _tell_unknown(verdict: VersionVerdict) -> str:
     if verdict.judged:
-        return "the backends resume, but no ticket was seen to cross from one to another."
+        return "the backends resume, but too little was seen of their taking each other's tickets."
     return "no backend could be judged."
 
 

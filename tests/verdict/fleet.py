@@ -67,6 +67,7 @@ class Server:
         tickets: how many come with a full handshake of TLS 1.3.
         bound: sessions are bound to the certificate.
         single_use: a stored session is gone once it was resumed.
+        behind: gives the keys of whichever server a balancer picks for the next connection.
         kills: how it answers an offer that it does not like, instead of going on in full.
     """
 
@@ -81,6 +82,7 @@ class Server:
     bound: bool = False
     single_use: bool = False
     kills: Reason | None = None
+    behind: Callable[[], list[Key]] | None = None
 
     def takes(self, session: Session) -> bool:
         """Resume a session, or not."""
@@ -201,6 +203,8 @@ class Prober:
         if version not in server.versions:
             alert = Failure(Stage.HANDSHAKE, Reason.ALERT_PROTOCOL_VERSION)
             return Observation(backend, version, offer, alert), []
+        if server.behind is not None:
+            server.keys = server.behind()
         resumed = session is not None and server.takes(session)
         if session is not None and not resumed and server.kills is not None:
             return Observation(backend, version, offer, Failure(Stage.HANDSHAKE, server.kills)), []

@@ -351,3 +351,15 @@ def test_a_backend_that_left_is_forgotten() -> None:
     for remembered in prober.history.versions.values():
         assert THREE not in remembered.backends
         assert all(THREE not in pair for pair in remembered.standing)
+
+
+def test_several_keys_behind_one_address_are_mixed() -> None:
+    """An address that a balancer spreads over servers with keys of their own is never said to refuse its tickets."""
+    prober = Prober(fleet(Server([A])))
+    server, random = prober.fleet[ONE], Random(3)  # noqa: S311 - a simulation must repeat itself
+    server.behind = lambda: random.choice([[A], [B]])
+
+    states = [prober.verdict().state for _ in range(30)]
+
+    assert set(states) <= {TargetState.UNKNOWN, TargetState.CONSISTENT, TargetState.MIXED}
+    assert states.count(TargetState.MIXED) > 10
