@@ -1,5 +1,6 @@
-"""Run benchmarks and print what they found as Markdown: `python -m tests.bench [NAME...]`."""
+"""Run benchmarks and print what they found as Markdown: `python -m tests.bench [--keep FILE] [NAME...]`."""
 
+import argparse
 import os
 import sys
 import tempfile
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from tests.bench import cost, machine, memory, soak, starvation
 from tests.bench.client import PROBER_CORE, SERVER_CORE
+from tests.bench.keep import update
 from tests.bench.site import Site, site
 from tests.bench.table import Table, render
 
@@ -21,22 +23,27 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
 _USUAL = ("starvation", "paced", "flat-out", "memory")
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Run the named ones, or the usual ones; returns 1 where a goal was missed and 2 where it cannot begin."""
-    unknown = [name for name in names if name not in _BENCHMARKS]
-    if unknown:
-        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(_BENCHMARKS)}", file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure, and print Markdown.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_BENCHMARKS)}; all but soak if none")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write the figures into this Markdown file, too")
+    arguments = parser.parse_args(words)
+    if unknown := [name for name in arguments.names if name not in _BENCHMARKS]:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(_BENCHMARKS)}")
     if not os.sched_getaffinity(0) >= {PROBER_CORE, SERVER_CORE}:
-        print(f"needs the cores {PROBER_CORE} and {SERVER_CORE}, one for the prober and one for nginx", file=sys.stderr)
-        return 2
-    print(machine.describe(), flush=True)
+        parser.error(f"needs the cores {PROBER_CORE} and {SERVER_CORE}, one for the prober and one for nginx")
+    sections = [machine.describe()]
+    print(sections[0], flush=True)
     met = True
-    for name in names or _USUAL:
+    for name in arguments.names or _USUAL:
         with tempfile.TemporaryDirectory() as folder, site(Path(folder)) as where:
             table = _measure(_BENCHMARKS[name], where)
-        print(render(table), flush=True)
+        sections.append(render(table))
+        print(sections[-1], flush=True)
         met = met and table.met
+    if arguments.keep:
+        arguments.keep.write_text(update(arguments.keep.read_text(), sections))
     return 0 if met else 1
 
 
