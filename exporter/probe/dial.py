@@ -16,7 +16,7 @@ from exporter.probe.gates import Gates
 from exporter.probe.stamps import RunDelay, hold_anchor
 from exporter.probe.stopwatch import Stopwatch
 from exporter.wire.context import ClientContext, Contexts
-from exporter.wire.http1 import Exchange, HttpProgress
+from exporter.wire.http1 import Exchange, HttpProgress, unexpected_status
 from exporter.wire.tls import Session, Step, TlsClient
 
 USER_AGENT = f"tlsprobe/{__version__} (tls-resumption-exporter)"
@@ -56,6 +56,7 @@ class Dial(Protocol):
         session: Session | None = None,
         *,
         http: bool = False,
+        keep: int = 0,
     ) -> Dialled:
         """Connect to a backend and shake hands."""
         ...
@@ -85,6 +86,7 @@ class Dialler:
         session: Session | None = None,
         *,
         http: bool = False,
+        keep: int = 0,
     ) -> Dialled:
         """Connect to a backend and shake hands.
 
@@ -93,15 +95,16 @@ class Dialler:
         Args:
             session: what to offer; its own context is used.
             http: whether to send the target's request once the tickets are there.
+            keep: how many sessions are wanted at the most; each costs a third of a handshake.
         """
         try:
             context = session.context if session else self._contexts.get(target.tls, version, verify=target.tls.verify)
-            dialled = await self._dial_steadily(_Call(target, backend, context, session, http=http))
+            dialled = await self._dial_steadily(_Call(target, backend, context, session, http=http, keep=keep))
             outcome = dialled.outcome
             if not isinstance(outcome, Failure) or outcome.stage is not Stage.VERIFY:
                 return dialled
             lenient = self._contexts.get(target.tls, version, verify=False)
-            again = await self._dial_steadily(_Call(target, backend, lenient, None, http=http))
+            again = await self._dial_steadily(_Call(target, backend, lenient, None, http=http, keep=keep))
         except (OSError, ssl.SSLError) as error:
             return Dialled(Failure(Stage.PROBE, Reason.SETTINGS, str(error)))
         starved = dialled.starved + again.starved
@@ -143,7 +146,7 @@ class Dialler:
         return 0.0 if now is None or delay is None else (now - delay) / 1e9
 
     async def _talk(self, call: "_Call", connection: Connection) -> tuple[Dialled, float]:
-        engine = TlsClient(call.context, call.target.server_name, call.session)
+        engine = TlsClient(call.context, call.target.server_name, call.session, keep=call.keep)
         watch = Stopwatch(connection, self._run_delay)
         shaken = await _shake(engine, connection, watch)
         if isinstance(shaken, Failure):
@@ -163,7 +166,7 @@ class Dialler:
         failure = await _take_tickets(engine, connection, patient=not self._late_tickets.get(habit, False))
         if failure:
             return failure
-        early = bool(engine.sessions)
+        early = bool(engine.facts.tickets)
         answer = await _exchange(call, engine, connection, Stopwatch(connection, self._run_delay))
         self._late_tickets[habit] = not early
         self._late_tickets.move_to_end(habit)
@@ -179,6 +182,7 @@ class _Call:
     context: ClientContext
     session: Session | None
     http: bool
+    keep: int
 
 
 async def _shake(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Timing | Failure:
@@ -213,7 +217,7 @@ async def _take_tickets(engine: TlsClient, connection: Connection, *, patient: b
     if engine.facts.version is not TlsVersion.TLS13 or not patient:
         return step.failure
     try:
-        while not (step.failure or step.closed or engine.sessions):
+        while not (step.failure or step.closed or engine.facts.tickets):
             piece = await connection.receive(_patience(connection))
             if piece is None:
                 return None
@@ -267,9 +271,7 @@ def _feed(exchange: Exchange, step: Step) -> HttpProgress:
 def _answer(progress: HttpProgress, timing: Timing | None, settings: HttpSettings) -> HttpAnswer | Failure:
     if timing is None:
         return Failure(Stage.HTTP, Reason.CLOSED)
-    if settings.expect_status and progress.status not in settings.expect_status:
-        return Failure(Stage.HTTP, Reason.UNEXPECTED_STATUS, str(progress.status))
-    return HttpAnswer(
+    return unexpected_status(settings, progress.status) or HttpAnswer(
         status=progress.status,
         version=progress.version,
         body_bytes=progress.body_bytes,

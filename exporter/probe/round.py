@@ -19,7 +19,7 @@ from exporter.probe.kept import Kept
 from exporter.probe.means import Means
 from exporter.probe.memory import Home, Memory
 from exporter.probe.spread import spread
-from exporter.verdict.hints import mixed, standing_refusals
+from exporter.verdict.hints import mixed, single_use_likely, standing_refusals
 from exporter.verdict.history import Pair
 
 _WITNESSES = 3
@@ -188,7 +188,8 @@ class Round:
                 self._memory.bury(kept, version)
 
     async def _dial_full(self, home: Home, pair: int | None) -> Dialled:
-        dialled = await self._means.dial(self._target, *home, http=self._target.http.enabled)
+        keep = 2 if single_use_likely(self._memory.history, *home) else 1
+        dialled = await self._means.dial(self._target, *home, http=self._target.http.enabled, keep=keep)
         self._note(home, None, dialled, pair)
         return dialled
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from exporter.model.target import Address, TlsVersion
-from exporter.model.verdicts import BackendState, OfferOutcome
+from exporter.model.verdicts import BackendState, Mechanism, OfferOutcome
 from exporter.verdict.history import History, Pair
 
 _PAIRS_PER_BACKEND = 4  # the ring and its reverse make two; the rest is left over from a ring that has changed
@@ -37,3 +37,12 @@ def mixed(history: History, backend: Address, version: TlsVersion) -> bool:
     """Tell whether several keys are known to answer at the backend's address."""
     memory = history.of(version).backends.get(backend)
     return memory is not None and memory.state is BackendState.MIXED
+
+
+def single_use_likely(history: History, backend: Address, version: TlsVersion) -> bool:
+    """Tell whether each of a backend's tickets may be good for one use alone, as far as is known.
+
+    Only a server that keeps the session itself can see to that (RFC 8446 section 8.1).
+    """
+    memory = history.of(version).backends.get(backend)
+    return memory is None or memory.mechanism in {Mechanism.UNKNOWN, Mechanism.STATEFUL}

@@ -73,7 +73,7 @@ async def dial(
     try:
         for _ in range(_CALM_TRIES):
             started = time.monotonic()
-            dialled = await dialler.dial(target, address, version, session, http=http)
+            dialled = await dialler.dial(target, address, version, session, http=http, keep=2)
             done = Dial(dialled.outcome, dialled.sessions, time.monotonic() - started)
             if not dialled.starved:
                 break

@@ -83,6 +83,7 @@ class World:
         session: Session | None = None,
         *,
         http: bool = False,
+        keep: int = 0,
     ) -> Dialled:
         self.connections += 1
         server = self._random.choice(self.servers[backend])
