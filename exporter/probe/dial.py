@@ -1,6 +1,7 @@
 """One connection to one backend: connect, handshake, take the tickets, ask over HTTP, part politely."""
 
 import asyncio
+import contextlib
 import ssl
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -296,15 +297,16 @@ async def _part(engine: TlsClient, connection: Connection, *, linger: bool) -> F
         linger: whether to read on for what the server sends behind the handshake: its tickets, which it must be able to
             send without an error, and its word that it did not accept us.
     """
-    try:
-        farewell = engine.close()
-        if farewell:
+    farewell = engine.close()
+    if farewell:
+        with contextlib.suppress(OSError):  # the server may be gone, and its last word still waits to be read
             await connection.send(farewell)
-        if not linger:
-            return None
-        connection.finish_sending()
+    if not linger:
+        return None
+    connection.finish_sending()
+    try:
         return await _linger(engine, connection)
-    except (TimeoutError, OSError):
+    except OSError:
         return None
 
 
