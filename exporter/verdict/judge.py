@@ -50,12 +50,13 @@ def judge(
     now = history.round + 1
     if target.probe.sample:
         hold *= max(1, ceil(len(backends) / target.probe.sample))  # a sampled backend's turn comes only so often
-    present = tuple(sorted(set(backends)))
+    here = frozenset(backends)
+    present = tuple(sorted(here))
     speech = hear(target.versions, observations, history)
     verdicts: dict[TlsVersion, VersionVerdict] = {}
     remembered: dict[TlsVersion, VersionHistory] = {}
     for version in target.versions:
-        seen = tuple(one for one in observations if one.version is version and one.backend in present)
+        seen = tuple(one for one in observations if one.version is version and one.backend in here)
         this = VersionRound(version, present, seen, speech, now, hold)
         verdicts[version], remembered[version] = judge_version(this, history.of(version))
     after = History(now, remembered)

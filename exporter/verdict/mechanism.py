@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from exporter.model.observation import Ticket, TlsFacts
 from exporter.model.verdicts import Mechanism
 
 _HEAD_BYTES = 32  # no known layout has its key name any deeper
 _SPECIMENS_PER_BATCH = 4
-_POOL_BATCHES = 32
+_FULL_KEPT = 16
+_RESUMED_KEPT = 4  # enough to show a layout in the first round, and the newest key
 _SESSION_ID_BYTES = 32  # RFC 8446 leaves the ticket free; OpenSSL and rustls send a session id of this size
 
 _NAME_BYTES = {
@@ -54,7 +55,13 @@ def pool(batches: tuple[Batch, ...], connections: Iterable[TlsFacts]) -> tuple[B
         for facts in connections
         if facts.tickets
     )
-    return (batches + fresh)[-_POOL_BATCHES:]
+    room = {True: _FULL_KEPT, False: _RESUMED_KEPT}
+    kept: list[Batch] = []
+    for batch in reversed(batches + fresh):
+        if room[batch.full]:
+            room[batch.full] -= 1
+            kept.append(batch)
+    return tuple(reversed(kept))
 
 
 def divergence_depth(heads: Iterable[bytes]) -> int:
@@ -71,7 +78,9 @@ def divergence_depth(heads: Iterable[bytes]) -> int:
 
 
 def _shared(one: bytes, other: bytes) -> int:
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    size = min(len(one), len(other))
+    differing = int.from_bytes(one[:size], "big") ^ int.from_bytes(other[:size], "big")
+    return size - (differing.bit_length() + 7) // 8
 
 
 def classify(batches: Sequence[Batch], *, accepted: bool) -> Mechanism:
@@ -108,12 +117,8 @@ def _layout(heads: set[bytes]) -> Mechanism:
 
 def _of_newest_form(batches: Sequence[Batch]) -> list[Batch]:
     """Take the batches since the backend last went from session ids to tickets, or back."""
-    recent: list[Batch] = []
-    for batch in reversed(batches):
-        if recent and _are_ids(batch) != _are_ids(recent[0]):
-            break
-        recent.append(batch)
-    return recent
+    newest = _are_ids(batches[-1]) if batches else False
+    return list(takewhile(lambda batch: _are_ids(batch) == newest, reversed(batches)))
 
 
 def _are_ids(batch: Batch) -> bool:

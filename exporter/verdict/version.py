@@ -37,24 +37,25 @@ class VersionRound:
     now: int
     hold: int
 
-    def of(self, backend: Address) -> tuple[Observation, ...]:
-        """Give one backend's observations."""
-        return tuple(seen for seen in self.observations if seen.backend == backend)
-
 
 def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionVerdict, VersionHistory]:
     """Judge one TLS version's part of a round, and tell what is to be remembered of it."""
+    seen: dict[Address, list[Observation]] = {backend: [] for backend in this.backends}
+    for one in this.observations:
+        seen[one.backend].append(one)
     memories = {
-        backend: learn(history.backends.get(backend, BackendMemory()), this.of(backend)) for backend in this.backends
+        backend: learn(history.backends.get(backend, BackendMemory()), seen[backend]) for backend in this.backends
     }
     keys = read_keys(
         {backend: memory.batches for backend, memory in memories.items()},
         {backend: memory.mechanism for backend, memory in memories.items()},
     )
     offers = judge_offers(this.observations, keys, history.backends)
+    taken: dict[Address, list[JudgedOffer]] = {backend: [] for backend in this.backends}
+    for offer in offers:
+        taken[offer.crossing.acceptor].append(offer)
     evidence = {
-        backend: gather(this.of(backend), [one for one in offers if one.crossing.acceptor == backend], memory.suspicion)
-        for backend, memory in memories.items()
+        backend: gather(seen[backend], taken[backend], memory.suspicion) for backend, memory in memories.items()
     }
     standing = _stand(this, offers, evidence, keys, history)
     findings = {backend: _find(this, backend, evidence[backend], memory) for backend, memory in memories.items()}
@@ -80,9 +81,17 @@ def _stand(
     keys: Keys,
     history: VersionHistory,
 ) -> dict[Pair, Standing]:
-    """Tell how the pairs of present backends stand, leaving aside those that refuse even their own fresh tickets."""
+    """Tell how the pairs of present backends stand.
+
+    A refusal from or to a backend that refuses even its own fresh tickets says nothing about the pair.
+    """
     steady = {backend for backend, shown in evidence.items() if not shown.refused}
-    telling = [one for one in offers if one.crossing.issuer in steady and one.crossing.acceptor in steady]
+    telling = [
+        one
+        for one in offers
+        if one.crossing.issuer in evidence
+        and (not one.telling or (one.crossing.issuer in steady and one.crossing.acceptor in steady))
+    ]
     before = {pair: old for pair, old in history.standing.items() if evidence.keys() >= set(pair)}
     return stand(telling, before, keys, now=this.now, hold=this.hold)
 

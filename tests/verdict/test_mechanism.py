@@ -119,15 +119,15 @@ def facts(*tickets: Ticket, resumed: bool = False) -> TlsFacts:
 
 def test_the_pool_is_bounded() -> None:
     """A thousand huge tickets a connection, round after round, leave a few short heads."""
-    flood = facts(*(Ticket(_RANDOM.randbytes(60_000), 300) for _ in range(50)))
+    tickets = [Ticket(_RANDOM.randbytes(60_000), 300) for _ in range(50)]
     batches: tuple[Batch, ...] = ()
     for _ in range(100):
-        batches = pool(batches, [flood, facts()])
+        batches = pool(batches, [facts(*tickets), facts(), facts(*tickets, resumed=True)])
 
     specimens = [specimen for one in batches for specimen in one.specimens]
 
-    assert len(batches) == 32
-    assert len(specimens) == 32 * 4
+    assert [sum(one.full is full for one in batches) for full in (True, False)] == [16, 4]
+    assert len(specimens) == 20 * 4
     assert {(len(specimen.head), specimen.size) for specimen in specimens} == {(32, 60_000)}
 
 
