@@ -64,9 +64,9 @@ class Evidence:
 
 def gather(observations: Sequence[Observation], offers: Sequence[JudgedOffer], suspicion: int) -> Evidence:
     """Sum up one backend's round; `suspicion` is what the last one left."""
-    shaken = (seen.outcome.tls for seen in observations if isinstance(seen.outcome, Handshake))
+    shaken = [seen.outcome.tls for seen in observations if isinstance(seen.outcome, Handshake)]
     full = [tls for tls in shaken if not tls.resumed]
-    old = any(tls.version is TlsVersion.TLS12 for tls in full)
+    old = any(tls.version is TlsVersion.TLS12 for tls in shaken)
     accepted = [one for one in offers if one.crossing.outcome is OfferOutcome.ACCEPTED]
     home = [one for one in offers if one.offer.origin is Origin.SELF and one.fresh]
     refusals = [one for one in home if one.telling]

@@ -171,6 +171,7 @@ O = Script(TLS12)  # noqa: E741 - the old one
         pytest.param([[O.full(session_id=True), O.offer("", "+")]], [STATEFUL], id="an id"),
         pytest.param([[O.full(session_id=True), O.offer("", "-")]], [NO_TICKETS], id="an id refused"),
         pytest.param([[O.full()]], [NO_TICKETS], id="neither"),
+        pytest.param([[O.offer("", "+")]], [STATEFUL], id="a kept id, and the full handshake not made"),
         pytest.param([[O.full(session_id=True)]], [UNKNOWN], id="an id, and the offer lost"),
         pytest.param(
             [[O.offer("", "-"), O.full(session_id=True), O.offer("", "+")]], [STATEFUL], id="a kept id refused"
