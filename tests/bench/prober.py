@@ -19,7 +19,8 @@ async def take_turn(dialler: Dialler, target: Target, address: Address, turn: Tu
     began = time.process_time()
     for pause, due in turn.waits(random.Random(1), loop.time()):  # noqa: S311 - no secret hangs on a pause
         await asyncio.sleep(max(pause, due - loop.time()))
-        outcome = (await dialler.dial(target, address, TlsVersion.TLS13, http=turn.http)).outcome
+        dialled = await dialler.dial(target, address, TlsVersion.TLS13, http=turn.http, keep=turn.keep)
+        outcome = dialled.outcome
         assert isinstance(outcome, Handshake), outcome
         assert outcome.verify_failure is None
         handshakes.append(outcome)

@@ -17,12 +17,14 @@ class Turn:
         pauses: seconds between two, drawn evenly from this range.
         rate: a second; where it is not 0 it takes the place of `pauses`.
         http: whether a request goes out on each.
+        keep: sessions that are taken of each, to be offered later, by a client that can.
     """
 
     count: int
     pauses: tuple[float, float] = (0.0, 0.0)
     rate: float = 0.0
     http: bool = False
+    keep: int = 0
 
     def waits(self, randomness: random.Random, started: float) -> Iterator[tuple[float, float]]:
         """Yield for each handshake how many seconds to wait, and not before which time it is due."""

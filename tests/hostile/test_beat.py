@@ -162,6 +162,10 @@ def _find_nothing(name: str) -> frozenset[str]:
 
 
 def _kinds(results: list[RoundResult]) -> set[tuple[Stage, Reason]]:
-    """Tell the failures of some rounds, without those that were tried again since we got no processor time."""
-    found = {(failure.stage, failure.reason) for result in results for _, failure in result.failures}
-    return found - {(Stage.PROBE, Reason.STARVED)}
+    """Tell the failures of some rounds, without our own: no processor time, or a round too full to reach everything."""
+    return {
+        (failure.stage, failure.reason)
+        for result in results
+        for _, failure in result.failures
+        if failure.reason not in {Reason.STARVED, Reason.UNREACHED}
+    }
