@@ -96,7 +96,7 @@ class Dialler:
         Args:
             session: what to offer; its own context is used.
             http: whether to send the target's request once the tickets are there.
-            keep: how many sessions are wanted at the most; each costs a third of a handshake.
+            keep: how many sessions are wanted at the most.
         """
         try:
             context = session.context if session else self._contexts.get(target.tls, version, verify=target.tls.verify)

@@ -4,6 +4,7 @@ import ssl
 
 from exporter.model.target import TlsSettings, TlsVersion
 from exporter.wire import tap
+from exporter.wire.handles import Handle
 
 _VERSIONS = {TlsVersion.TLS12: ssl.TLSVersion.TLSv1_2, TlsVersion.TLS13: ssl.TLSVersion.TLSv1_3}
 
@@ -29,16 +30,19 @@ class ClientContext:
         self.tapped = version is TlsVersion.TLS13 and attach(self._library)
 
     def wrap(
-        self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, server_name: str, session: ssl.SSLSession | None
+        self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, server_name: str, session: Handle | None
     ) -> ssl.SSLObject:
         """Return a connection.
 
         Raises:
-            ValueError: the name is empty or cannot be encoded, or the session is another context's.
+            ValueError: the name is empty or cannot be encoded, or the library does not take the session.
         """
         # Neither the zone of an IPv6 address nor a name's closing dot is part of what a certificate holds.
         name = server_name.partition("%")[0].removesuffix(".")
-        return self._library.wrap_bio(incoming, outgoing, server_hostname=name, session=session)
+        tls = self._library.wrap_bio(incoming, outgoing, server_hostname=name)
+        if session is not None:
+            session.put_into(tls)
+        return tls
 
 
 class Contexts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from exporter.model.observation import Ticket
 from exporter.model.target import TlsVersion
 from exporter.wire.context import ClientContext
+from exporter.wire.handles import Handle, take
 from exporter.wire.hello import read_client_hello
 from exporter.wire.records import join_fragments
 from exporter.wire.transcript import Transcript
@@ -20,7 +21,7 @@ class Session:
         ticket: the ticket that it was made from; None for a TLS 1.2 session id.
     """
 
-    handle: ssl.SSLSession
+    handle: Handle
     context: ClientContext
     ticket: Ticket | None
 
@@ -28,8 +29,8 @@ class Session:
 class Harvest:
     """Takes the sessions of one connection as late as it can, and keeps no reference to it.
 
-    The library holds only the newest, and handing it out copies it, peer certificate and all, which costs a third
-    of a handshake: so each but the last is taken when the next ticket is about to replace it, the last on demand.
+    The library holds only the newest, and handing it out may copy it, peer certificate and all: so each but the last
+    is taken when the next ticket is about to replace it, the last on demand.
     """
 
     def __init__(self, context: ClientContext, transcript: Transcript, keep: int) -> None:
@@ -56,7 +57,7 @@ class Harvest:
         """Where tickets cannot be seen: find out by the session whether the record held one, and what was in it."""
         if self._context.tapped or self._context.version is TlsVersion.TLS12 or self._transcript.full:
             return
-        handle = _newest(tls)
+        handle = take(tls)
         if handle is None or not handle.has_ticket or handle.id == self._last_id:
             return
         self._last_id = handle.id
@@ -71,25 +72,18 @@ class Harvest:
         if not fresh and not (self._context.version is TlsVersion.TLS12 and not self._taken and not tls.session_reused):
             return
         self._taken = max(1, len(self._transcript.tickets))
-        handle = _newest(tls)
+        handle = take(tls)
         if handle is not None and (handle.has_ticket or handle.id):
             self._hold(handle)
 
-    def _hold(self, handle: ssl.SSLSession) -> None:
+    def _hold(self, handle: Handle) -> None:
         tickets = self._transcript.tickets
         self._sessions.append(Session(handle, self._context, tickets[-1] if tickets else None))
 
-    def _identity(self, handle: ssl.SSLSession, server_name: str) -> bytes:
+    def _identity(self, handle: Handle, server_name: str) -> bytes:
         """Read a ticket that came encrypted from the ClientHello that would offer it, which is never sent."""
         outgoing = ssl.MemoryBIO()
         unsent = self._context.wrap(ssl.MemoryBIO(), outgoing, server_name, handle)
         with suppress(ssl.SSLWantReadError):
             unsent.do_handshake()
         return read_client_hello(join_fragments(outgoing.read())).identity
-
-
-def _newest(tls: ssl.SSLObject) -> ssl.SSLSession | None:
-    try:
-        return tls.session
-    except ValueError:
-        return None  # with a ticket of nearly 64 KiB it is too large for the library to copy

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from random import Random
-from ssl import SSLSession
 from typing import cast
 
 from exporter.model.failure import Failure, Reason, Stage
@@ -15,6 +14,7 @@ from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
 from exporter.wire.context import ClientContext
+from exporter.wire.handles import Handle
 from exporter.wire.tls import Session
 from tests.verdict.fleet import TLS12, TLS13, Server, certificate, shaken
 
@@ -142,7 +142,7 @@ class World:
             server.store.add(self._serial)
         token = Token(self._serial, secret, server.leaf, self.now, LIFETIME)
         ticket = None if identity is None else Ticket(identity, LIFETIME)
-        return Session(cast("SSLSession", token), cast("ClientContext", None), ticket)
+        return Session(cast("Handle", token), cast("ClientContext", None), ticket)
 
 
 def alike(count: int, server: Server) -> dict[Address, list[Server]]:
