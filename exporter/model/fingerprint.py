@@ -1,4 +1,4 @@
-"""A number that stands for a ticket key's name, so that the name itself never leaves the process."""
+"""Numbers that stand for a ticket key's name, so that the name itself never leaves the process."""
 
 from hashlib import blake2b
 
@@ -11,3 +11,8 @@ def fingerprint(key_name: bytes, salt: bytes = SALT) -> int:
     The salt holds at most 16 bytes (RFC 7693 section 2.8); a longer one is a ValueError.
     """
     return int.from_bytes(blake2b(key_name, digest_size=4, salt=salt).digest(), "big")
+
+
+def digest(key_name: bytes, salt: bytes = SALT) -> str:
+    """Return a salted 128-bit number for a key name in hex, for files, where 32 bits could meet by chance."""
+    return blake2b(key_name, digest_size=16, salt=salt).hexdigest()

@@ -71,12 +71,33 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class KeySight:
+    """A key with which a backend was seen to encrypt.
+
+    Attributes:
+        digest: stands for the key's name, which a restart does not bring back.
+        first_seen, last_seen: Unix time in seconds.
+        current: the backend encrypts with it, as far as is known.
+    """
+
+    digest: str
+    first_seen: float
+    last_seen: float
+    current: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class VersionHistory:
-    """What is remembered of a target for one TLS version."""
+    """What is remembered of a target for one TLS version.
+
+    Attributes:
+        book: the keys that backends were seen to encrypt with, in order of first sight, also of some that have left.
+    """
 
     backends: Mapping[Address, BackendMemory] = field(default_factory=dict)
     standing: Mapping[Pair, Standing] = field(default_factory=dict)
     numbers: Numbers = field(default_factory=Numbers)
+    book: Mapping[Address, tuple[KeySight, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
