@@ -34,8 +34,8 @@ def measure(site: Site) -> Table:
         "Ten thousand handshakes",
         f"One daemon with {_TARGETS} targets on one nginx, TLS 1.2 and 1.3, an interval of 1 s. Connections "
         f"are counted by nginx; file descriptors are the fewest of {_LOOKS} looks, since probes under way hold some. "
-        f"Each connection cost {milliseconds(each)} ms of processor time, half of them full with a request and half "
-        "resumed, with resolving, verdicts and metrics.",
+        f"Each connection cost {milliseconds(each)} ms of processor time, full ones with a request and resumed ones "
+        "together, with resolving, verdicts and metrics.",
         ("handshakes", "file descriptors", "VmRSS MiB"),
         (
             (str(first), str(files), f"{resident / _MIB:.1f}"),
