@@ -38,7 +38,7 @@ class Connection:
         self._sent = 0
         self._unreported = -1
         self.overdue = 0.0
-        self.path = stamps.read_path(sock)
+        self.path = stamps.UNKNOWN_PATH
         self.stamped = False
         self.departures: list[tuple[int, int]] = []
 

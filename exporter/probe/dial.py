@@ -15,7 +15,7 @@ from exporter.probe import errors
 from exporter.probe.connection import Connection
 from exporter.probe.gates import Gates
 from exporter.probe.stamps import RunDelay, hold_anchor
-from exporter.probe.stopwatch import Stopwatch
+from exporter.probe.stopwatch import Lap, LapTime, Stopwatch
 from exporter.wire.context import ClientContext, Contexts
 from exporter.wire.http1 import Exchange, HttpProgress, unexpected_status
 from exporter.wire.tls import Session, Step, TlsClient
@@ -115,11 +115,14 @@ class Dialler:
 
     async def _dial_steadily(self, call: "_Call") -> Dialled:
         """Dial, and once more where a failure came while we were starved: such a one may well be ours."""
-        async with self._gates.pass_through(call.backend):
+        await self._gates.enter(call.backend)
+        try:
             dialled, starvation = await self._dial_once(call)
             if not isinstance(dialled.outcome, Failure) or starvation < _STARVED:
                 return dialled
             again, starvation = await self._dial_once(call)
+        finally:
+            self._gates.leave(call.backend)
         first = Failure(Stage.PROBE, Reason.STARVED, str(dialled.outcome))
         if isinstance(again.outcome, Failure) and starvation >= _STARVED:
             return Dialled(Failure(Stage.PROBE, Reason.STARVED, str(again.outcome)), starved=(first,))
@@ -161,14 +164,18 @@ class Dialler:
             return Dialled(failure), watch.starved()
         return Dialled(Handshake(engine.facts, shaken, http=answer), engine.sessions), watch.starved()
 
+    def _expects_ticket(self, habit: tuple[Address, TlsVersion]) -> bool:
+        """Say whether a ticket can be waited for before the request: in TLS 1.2 it came amid the handshake."""
+        return habit[1] is TlsVersion.TLS13 and not self._late_tickets.get(habit, False)
+
     async def _ask(self, call: "_Call", engine: TlsClient, connection: Connection) -> HttpAnswer | Failure:
         """Take the tickets, then send the request, so that its wait ends with the answer and not with a ticket."""
         habit = (call.backend, call.context.version)
-        failure = await _take_tickets(engine, connection, patient=not self._late_tickets.get(habit, False))
+        failure = await _take_tickets(engine, connection, patient=self._expects_ticket(habit))
         if failure:
             return failure
-        early = bool(engine.facts.tickets)
-        answer = await _exchange(call, engine, connection, Stopwatch(connection, self._run_delay))
+        early = engine.ticket_count > 0
+        answer = await _exchange(call, engine, connection)
         self._late_tickets[habit] = not early
         self._late_tickets.move_to_end(habit)
         if len(self._late_tickets) > _REMEMBERED:
@@ -215,10 +222,10 @@ async def _next_step(engine: TlsClient, connection: Connection, watch: Stopwatch
 async def _take_tickets(engine: TlsClient, connection: Connection, *, patient: bool) -> Failure | None:
     """Read what came behind the handshake and, if patient, wait for the first ticket."""
     step = engine.receive(b"")
-    if engine.facts.version is not TlsVersion.TLS13 or not patient:
+    if not patient:
         return step.failure
     try:
-        while not (step.failure or step.closed or engine.facts.tickets):
+        while not (step.failure or step.closed or engine.ticket_count):
             piece = await connection.receive(_patience(connection))
             if piece is None:
                 return None
@@ -235,29 +242,30 @@ def _patience(connection: Connection) -> float:
     return max(_TICKET_PATIENCE, 4 * (connection.path.rtt or 0.0))
 
 
-async def _exchange(call: _Call, engine: TlsClient, connection: Connection, watch: Stopwatch) -> HttpAnswer | Failure:
+async def _exchange(call: _Call, engine: TlsClient, connection: Connection) -> HttpAnswer | Failure:
     settings = call.target.http
     exchange = Exchange(settings, call.target.server_name, call.target.endpoint.port, user_agent=USER_AGENT)
-    timing: Timing | None = None
+    lap = Lap(connection)
+    first: LapTime | None = None
     progress = HttpProgress()
     try:
-        await watch.send(engine.send(exchange.request))
+        await lap.send(engine.send(exchange.request))
         while not (progress.done or progress.failure):
             piece = await connection.receive()
             if piece is None or not piece.data:
                 engine.receive_eof()
                 progress = exchange.receive_eof()
                 continue
-            watch.arrive(piece)
+            lap.arrive(piece)
             step = engine.receive(piece.data)
-            if step.data and timing is None:
-                timing = watch.stop()
+            if step.data and first is None:
+                first = lap.time()
             progress = _feed(exchange, step)
     except TimeoutError:
-        return Failure(Stage.HTTP, Reason.STALLED if timing else Reason.TIMEOUT)
+        return Failure(Stage.HTTP, Reason.STALLED if first else Reason.TIMEOUT)
     except OSError as error:
         return errors.explain_stream(Stage.HTTP, error)
-    return progress.failure or _answer(progress, timing, settings)
+    return progress.failure or _answer(progress, first, settings)
 
 
 def _feed(exchange: Exchange, step: Step) -> HttpProgress:
@@ -269,16 +277,16 @@ def _feed(exchange: Exchange, step: Step) -> HttpProgress:
     return progress
 
 
-def _answer(progress: HttpProgress, timing: Timing | None, settings: HttpSettings) -> HttpAnswer | Failure:
-    if timing is None:
+def _answer(progress: HttpProgress, first: LapTime | None, settings: HttpSettings) -> HttpAnswer | Failure:
+    if first is None:
         return Failure(Stage.HTTP, Reason.CLOSED)
     return unexpected_status(settings, progress.status) or HttpAnswer(
         status=progress.status,
         version=progress.version,
         body_bytes=progress.body_bytes,
-        duration=timing.duration,
+        duration=first.duration,
         keep_alive=progress.keep_alive,
-        disturbed=timing.disturbed,
+        disturbed=first.disturbed,
     )
 
 

@@ -1,29 +1,38 @@
 """One handshake in flight per address, over all targets: a hundred names on one ingress share its address."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import deque
 
 from exporter.model.target import Address
 
 
 class Gates:
-    """A gate for each address that somebody stands at; none is kept for the others."""
+    """A gate for each address that somebody is at; none is kept for the others."""
 
     def __init__(self) -> None:
-        self._gates: dict[Address, tuple[asyncio.Lock, int]] = {}
+        self._queues: dict[Address, deque[asyncio.Future[None]]] = {}
 
-    @asynccontextmanager
-    async def pass_through(self, address: Address) -> AsyncIterator[None]:
-        """Wait until nobody else is at the address, and keep others out meanwhile."""
-        lock, guests = self._gates.get(address, (asyncio.Lock(), 0))
-        self._gates[address] = (lock, guests + 1)
+    async def enter(self, address: Address) -> None:
+        """Wait until nobody else is at the address; who has entered must leave."""
+        queue = self._queues.get(address)
+        if queue is None:
+            self._queues[address] = deque()
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append(turn)
         try:
-            async with lock:
-                yield
-        finally:
-            lock, guests = self._gates[address]
-            if guests == 1:
-                del self._gates[address]
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                queue.remove(turn)
             else:
-                self._gates[address] = (lock, guests - 1)
+                self.leave(address)
+            raise
+
+    def leave(self, address: Address) -> None:
+        """Let the next one in."""
+        queue = self._queues[address]
+        if queue:
+            queue.popleft().set_result(None)
+        else:
+            del self._queues[address]

@@ -9,7 +9,7 @@ import os
 import socket
 import struct
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _SO_TIMESTAMPING = 37
 _TX_SOFTWARE, _RX_SOFTWARE, _SOFTWARE, _OPT_ID, _OPT_TSONLY = 1 << 1, 1 << 3, 1 << 4, 1 << 7, 1 << 11
@@ -27,8 +27,7 @@ _ANCILLARY = 256  # 128 is the least for IPv6; a shorter buffer loses stamps wit
 _RECEIVE = 65536
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """What one recvmsg() gave.
 
     Attributes:
@@ -118,13 +117,12 @@ def _departure(ancillary: list[tuple[int, int, bytes]]) -> tuple[int, int] | Non
 
 
 _TCP_INFO_BYTES = 232
+_TCP_INFO = struct.Struct("=B19xI44xI28xI44xI72xI4x")  # state, rcv_mss, rtt, total_retrans, min_rtt, rcv_ooopack
 _TCP_ESTABLISHED = 1
 _NO_RTT = 0xFFFFFFFF
-_RCV_MSS, _RTT, _TOTAL_RETRANS, _MIN_RTT, _RCV_OOOPACK = 20, 68, 100, 148, 224
 
 
-@dataclass(frozen=True, slots=True)
-class PathInfo:
+class PathInfo(NamedTuple):
     """What the kernel knows of a connection's path (struct tcp_info).
 
     Attributes:
@@ -132,12 +130,15 @@ class PathInfo:
         receive_mss: bytes in the largest segment seen.
     """
 
-    established: bool
-    rtt: float | None
-    min_rtt: float | None
-    receive_mss: int
-    retransmissions: int
-    out_of_order: int
+    established: bool = False
+    rtt: float | None = None
+    min_rtt: float | None = None
+    receive_mss: int = 0
+    retransmissions: int = 0
+    out_of_order: int = 0
+
+
+UNKNOWN_PATH = PathInfo()
 
 
 def read_path(sock: socket.socket) -> PathInfo:
@@ -145,26 +146,13 @@ def read_path(sock: socket.socket) -> PathInfo:
     try:
         info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
     except OSError:
-        info = b""
-
-    def word(offset: int) -> int:
-        return int.from_bytes(info[offset : offset + 4], "little" if _LITTLE else "big")
-
-    def seconds(offset: int) -> float | None:
-        value = word(offset)
-        return None if value in {0, _NO_RTT} else value / 1e6
-
-    return PathInfo(
-        established=info[:1] == bytes([_TCP_ESTABLISHED]),
-        rtt=seconds(_RTT),
-        min_rtt=seconds(_MIN_RTT),
-        receive_mss=word(_RCV_MSS),
-        retransmissions=word(_TOTAL_RETRANS),
-        out_of_order=word(_RCV_OOOPACK),
-    )
+        return UNKNOWN_PATH
+    state, mss, rtt, retransmissions, min_rtt, out_of_order = _TCP_INFO.unpack(info.ljust(_TCP_INFO_BYTES, b"\0"))
+    return PathInfo(state == _TCP_ESTABLISHED, _seconds(rtt), _seconds(min_rtt), mss, retransmissions, out_of_order)
 
 
-_LITTLE = struct.pack("=H", 1) == b"\x01\x00"
+def _seconds(microseconds: int) -> float | None:
+    return None if microseconds in {0, _NO_RTT} else microseconds / 1e6
 
 
 def clock_offset() -> int:

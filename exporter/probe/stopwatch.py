@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from exporter.model.observation import Timing, TimingSource
 from exporter.probe.connection import Connection
@@ -14,25 +15,22 @@ _LATE = 300_000  # ns of starvation from which merged segments may hide a first 
 _S = 1e9
 
 
-class Stopwatch:
-    """Times one exchange on a connection, from its making to `stop`."""
+class LapTime(NamedTuple):
+    """How long a request's first answer took, in seconds, and whether the network disturbed it."""
 
-    def __init__(self, connection: Connection, run_delay: RunDelay) -> None:
+    duration: float
+    disturbed: bool
+
+
+class Lap:
+    """Times one flight and what answers it, without the guards that a handshake's figures have."""
+
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._run_delay = run_delay
         self._replay = Replay()
         self._truncated = False
         self._seen = len(connection.departures)
-        self._offset = clock_offset()
-        self._delay = run_delay.read()
         self._began = time.monotonic_ns()
-
-    def step(self, call: Callable[[], Step]) -> Step:
-        """Run one step of the engine and count its processor time."""
-        before = time.thread_time_ns()
-        step = call()
-        self._replay.work(time.thread_time_ns() - before)
-        return step
 
     async def send(self, flight: bytes) -> None:
         """Send a flight, and begin to wait for what answers it."""
@@ -40,15 +38,36 @@ class Stopwatch:
 
     def arrive(self, piece: Piece) -> None:
         """Note when a piece came."""
-        self._report_departures()
-        self._truncated = self._truncated or piece.truncated
-        self._replay.arrive(piece.stamp, len(piece.data), piece.lateness)
-
-    def _report_departures(self) -> None:
         departures = self._connection.departures
         for key, stamp in departures[self._seen :]:
             self._replay.report(key, stamp)
         self._seen = len(departures)
+        self._truncated = self._truncated or piece.truncated
+        self._replay.arrive(piece.stamp, len(piece.data), piece.lateness)
+
+    def time(self) -> LapTime:
+        """Return the time from the first departure to the last arrival so far."""
+        stamped = self._connection.stamped and not self._replay.stamps_missing
+        passed = self._replay.clock if stamped else time.monotonic_ns() - self._began
+        retransmitted = self._connection.read_path().retransmissions > self._connection.path.retransmissions
+        return LapTime(passed / _S, retransmitted or self._truncated or (self._connection.stamped and not stamped))
+
+
+class Stopwatch(Lap):
+    """Times one handshake on a connection, from its making to `stop`."""
+
+    def __init__(self, connection: Connection, run_delay: RunDelay) -> None:
+        super().__init__(connection)
+        self._run_delay = run_delay
+        self._offset = clock_offset()
+        self._delay = run_delay.read()
+
+    def step(self, call: Callable[[], Step]) -> Step:
+        """Run one step of the engine and count its processor time."""
+        before = time.thread_time_ns()
+        step = call()
+        self._replay.work(time.thread_time_ns() - before)
+        return step
 
     def starved(self) -> float:
         """Return for how many seconds we were ready to run, or had bytes to read, and did not run."""

@@ -1,6 +1,7 @@
 """One ssl.SSLContext for each way of asking, shared by all targets that ask so."""
 
 import ssl
+from functools import lru_cache
 
 from exporter.model.target import TlsSettings, TlsVersion
 from exporter.wire import tap
@@ -38,11 +39,17 @@ class ClientContext:
             ValueError: the name is empty or cannot be encoded, or the library does not take the session.
         """
         # Neither the zone of an IPv6 address nor a name's closing dot is part of what a certificate holds.
-        name = server_name.partition("%")[0].removesuffix(".")
+        name = _encode(server_name.partition("%")[0].removesuffix("."))
         tls = self._library.wrap_bio(incoming, outgoing, server_hostname=name)
         if session is not None:
             session.put_into(tls)
         return tls
+
+
+@lru_cache(1024)
+def _encode(name: str) -> bytes:
+    """Return a name as the ssl module would encode it, which takes it a while each time."""
+    return name.encode("idna")
 
 
 class Contexts:

@@ -159,6 +159,12 @@ class TlsClient:
         return self._facts
 
     @property
+    def ticket_count(self) -> int:
+        """How many tickets came so far."""
+        self._transcript.settle()
+        return len(self._transcript.tickets)
+
+    @property
     def sessions(self) -> tuple[Session, ...]:
         """At most `keep` sessions, in the order of their tickets; () after a resumption that brought no new ticket."""
         self._transcript.settle()
