@@ -104,13 +104,17 @@ def _shapes_of(sealed: bytes) -> tuple[_Shape, ...]:
     return tuple(shapes)
 
 
-def _guesses_from(name: bytes) -> tuple[bytes, ...]:
-    """Return what keys would be if their file went on as its name begins: repeated, or counting up."""
+def _guesses_from(name: bytes) -> Iterable[bytes]:
+    """Return the HMAC's keys if their file went on as its name begins: repeated, or counting up.
+
+    Of 48 bytes the HMAC's key are the second 16 (Apache) or the last 16 (nginx, HAProxy), of 80 bytes the first 32
+    behind the name (nginx) or the last 32 (HAProxy).
+    """
     period = next(step for step in range(1, _NAME + 1) if name[step:] == name[:-step])
-    file = name[:period] * (3 * _NAME)
+    file = name[:period] * 80
     if name == bytes((name[0] + step) % 256 for step in range(_NAME)):
-        file = bytes((name[0] + step) % 256 for step in range(3 * _NAME))
-    return file[_NAME : 2 * _NAME], file[2 * _NAME : 3 * _NAME], file[_NAME : 3 * _NAME]
+        file = bytes((name[0] + step) % 256 for step in range(80))
+    return {file[16:32], file[32:48], file[16:48], file[48:80]}
 
 
 def _sealed_by(sealed: bytes, shapes: Iterable[_Shape], keys: Iterable[bytes]) -> bool:
