@@ -6,12 +6,15 @@ from exporter.config.conversion import convert
 from exporter.config.document import MAX_BYTES, compose
 from exporter.config.files import Files, read_bounded
 from exporter.config.problem import ConfigError, Findings, Place, Problem, RefusedError, show
-from exporter.config.schema import Document, TargetSection
+from exporter.config.schema import Document, SecretSection, TargetSection, TicketKeysSection
 from exporter.config.settings import Config, LogSettings, ReferenceSettings, TicketKeys
 from exporter.config.targets import Reading, target
 from exporter.config.times import check_defaults
 from exporter.config.values import parse_duration, parse_listen_address, spell_duration
+from exporter.model.fingerprint import SALT, salt_of
 from exporter.model.target import Target
+
+_MOST_SHARED = 16
 
 __all__ = ["Config", "ConfigError", "Problem", "load", "parse"]
 
@@ -58,14 +61,11 @@ def parse(text: str, source: str, folder: Path) -> Config:
 
 
 def _config(document: Document, files: Files, findings: Findings) -> Config:
-    keys, reference = document.ticket_keys, document.reference
-    state_file = None if keys.state_file is None else files.locate(keys.state_file)
+    reference = document.reference
     config = Config(
         listen=_listen(document, findings),
         targets=_targets(document, files, findings),
-        ticket_keys=TicketKeys(
-            findings.read(("ticket_keys", "grace"), parse_duration, keys.grace, 0.0), keys.hold, state_file
-        ),
+        ticket_keys=_ticket_keys(document.ticket_keys, files, findings),
         reference=ReferenceSettings(
             reference.enabled, findings.read(("reference", "interval"), _parse_interval, reference.interval, 0.0)
         ),
@@ -74,6 +74,24 @@ def _config(document: Document, files: Files, findings: Findings) -> Config:
     if not config.reference.enabled and not config.targets and not findings.refused(("targets",)):
         findings.add(("reference", "enabled"), "false, and no targets: nothing is left to probe", "true, or a target")
     return config
+
+
+def _ticket_keys(section: TicketKeysSection, files: Files, findings: Findings) -> TicketKeys:
+    return TicketKeys(
+        grace=findings.read(("ticket_keys", "grace"), parse_duration, section.grace, 0.0),
+        hold=section.hold,
+        state_file=None if section.state_file is None else files.locate(section.state_file),
+        salt=findings.read(("ticket_keys", "salt"), lambda raw: _salt(raw, files), section.salt, SALT),
+    )
+
+
+def _salt(raw: str | SecretSection | None, files: Files) -> bytes:
+    if raw is None:
+        return SALT
+    text = raw if isinstance(raw, str) else files.secret(raw.file)
+    if not text:
+        raise RefusedError("the file is empty", "a text of at least 1 character")
+    return salt_of(text)
 
 
 def _listen(document: Document, findings: Findings) -> tuple[str, ...]:
@@ -95,6 +113,8 @@ def _targets(document: Document, files: Files, findings: Findings) -> tuple[Targ
     for at, section in enumerate(document.targets):
         targets.append(target(section, ("targets", at), reading))
         _refuse_twin(section, at, first, findings)
+    for at, section in enumerate(document.targets):
+        _check_sharing(section, ("targets", at, "share_with"), frozenset(first), findings)
     return tuple(targets)
 
 
@@ -105,6 +125,21 @@ def _refuse_twin(section: TargetSection, at: int, first: dict[str, int], finding
     twin = first.setdefault(section.name, at)
     if twin != at:
         findings.add(place, f"{show(section.name)} is the name of targets[{twin}] too", "a name of its own")
+
+
+def _check_sharing(section: TargetSection, place: Place, names: frozenset[str], findings: Findings) -> None:
+    if len(section.share_with) > _MOST_SHARED:
+        findings.add(place, f"{len(section.share_with)} names", f"at most {_MOST_SHARED}")
+    for at, name in enumerate(section.share_with):
+        here = (*place, at)
+        if findings.refused(here):
+            continue
+        if name == section.name:
+            findings.add(here, f"{show(name)} is this target itself", "the name of another target")
+        elif name not in names:
+            findings.add(here, f"no target is named {show(name)}", "the name of another target")
+        elif name in section.share_with[:at]:
+            findings.add(here, f"{show(name)} stands here for the second time", "each name once")
 
 
 def _parse_interval(raw: float | str) -> float:

@@ -49,7 +49,7 @@ class Problem:
         where = self.source if self.line is None else f"{self.source}:{self.line}"
         place = f" {self.place}:" if self.place else ""
         allowed = f"; allowed: {self.allowed}" if self.allowed else ""
-        return f"{where}:{place} {self.found}{allowed}"
+        return _visible(f"{where}:{place} {self.found}{allowed}")  # names of files may hold any character
 
 
 class ConfigError(Exception):
@@ -148,4 +148,8 @@ def show(value: object) -> str:
 
 def _plain(text: str) -> str:
     short = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in short)
+    return _visible(short)
+
+
+def _visible(text: str) -> str:
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

@@ -91,6 +91,12 @@ HeaderValue = Annotated[
     Meta(extra={"allowed": "a text in quotes, or {file: PATH}", "secret": True}),
 ]
 
+Salt = Annotated[
+    Annotated[str, Meta(min_length=1, max_length=1024)] | SecretSection,
+    Meta(extra={"allowed": "a text of 1 to 1024 characters in quotes, or {file: PATH}", "secret": True}),
+]
+TargetName = Annotated[str, Meta(extra={"allowed": "the name of another target"})]
+
 
 class DefaultsSection(Section, frozen=True):
     """What targets have that do not say otherwise.
@@ -111,11 +117,14 @@ class TicketKeysSection(Section, frozen=True):
         grace: how long backends may differ after one of them changed its key, before that is called a split.
         hold: rounds for which a backend's last state stands while it cannot be reached.
         state_file: where what was seen of keys outlives a restart (unset: in memory alone); no ticket is written.
+        salt: goes into the hashes that stand for names of keys, a text or {file: PATH}; exporters with the same one
+            agree on their numbers (unset: one that is the same everywhere).
     """
 
     grace: Duration = "5m"
     hold: Count = 3
     state_file: FilePath | None = None
+    salt: Salt | None = None
 
 
 class TlsSection(Section, frozen=True):
@@ -164,10 +173,12 @@ class ProbeSection(Section, frozen=True):
     Attributes:
         sample: how many backends a round takes, walking round the ring; 0 is all of them.
         max_extra_connections: what a round may open beyond three connections for each backend and version.
+        survival: whether tickets are kept back and offered when they are old, to learn how long they really live.
     """
 
     sample: CountOrNone = 0
     max_extra_connections: CountOrNone = 40
+    survival: bool = True
 
 
 class ExpectSection(Section, frozen=True):
@@ -203,6 +214,8 @@ class TargetSection(Section, frozen=True):
         timeout: bounds one connection, all its waits together (unset: that of `defaults`).
         probe: how much is probed in one round.
         expect: what was meant, for alerts to compare with.
+        share_with: names of other targets, whose tickets are offered to this one too, one a round, to find session
+            state that is shared more widely than was meant.
     """
 
     name: Name
@@ -216,6 +229,7 @@ class TargetSection(Section, frozen=True):
     timeout: Duration | None = None
     probe: ProbeSection = field(default_factory=ProbeSection)
     expect: ExpectSection = field(default_factory=ExpectSection)
+    share_with: list[TargetName] = field(default_factory=list)
 
 
 class ReferenceSection(Section, frozen=True):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from exporter.model.fingerprint import SALT
 from exporter.model.target import Target
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -17,11 +18,13 @@ class TicketKeys:
         grace: seconds after a key change in which backends may still differ.
         hold: rounds for which a backend's last state stands while it cannot be reached.
         state_file: where what was seen of keys outlives a restart; None keeps it in memory alone.
+        salt: of the hashes that stand for names of keys, at most 16 bytes.
     """
 
     grace: float = 300.0
     hold: int = 3
     state_file: str | None = None
+    salt: bytes = field(default=SALT, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,12 @@ def target(section: TargetSection, place: Place, reading: Reading) -> Target:
         versions=_versions(section.tls, (*place, "tls", "versions"), findings),
         tls=_tls(section.tls, (*place, "tls"), reading),
         http=http_settings(section.http, (*place, "http"), reading.files, findings),
-        probe=ProbeSettings(section.probe.sample, section.probe.max_extra_connections),
+        probe=ProbeSettings(section.probe.sample, section.probe.max_extra_connections, section.probe.survival),
         expect=_expect(section.expect, (*place, "expect"), findings),
         interval=interval,
         timeout=timeout,
         labels=_labels(section, (*place, "labels"), findings),
+        share_with=tuple(section.share_with),
     )
 
 

@@ -13,6 +13,11 @@ def fingerprint(key_name: bytes, salt: bytes = SALT) -> int:
     return int.from_bytes(blake2b(key_name, digest_size=4, salt=salt).digest(), "big")
 
 
+def salt_of(text: str) -> bytes:
+    """Return a salt of 16 bytes that stands for a text of any length."""
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
 def digest(key_name: bytes, salt: bytes = SALT) -> str:
     """Return a salted 128-bit number for a key name in hex, for files, where 32 bits could meet by chance."""
     return blake2b(key_name, digest_size=16, salt=salt).hexdigest()

@@ -74,10 +74,12 @@ class ProbeSettings:
     Attributes:
         sample: how many backends a round takes, walking round the ring; 0 is all.
         max_extra_connections: what a round may open beyond its three connections a backend and version.
+        survival: whether tickets are kept back and offered when they are old.
     """
 
     sample: int = 0
     max_extra_connections: int = 40
+    survival: bool = True
 
 
 class Resumption(StrEnum):
@@ -119,6 +121,7 @@ class Target:
         interval: seconds from one round to the next.
         timeout: seconds that one connection may take, all its waits together.
         labels: the owner's own labels, for routing alerts.
+        share_with: names of other targets whose tickets are offered to this one, too.
     """
 
     name: str
@@ -133,6 +136,7 @@ class Target:
     interval: float = 30.0
     timeout: float = 5.0
     labels: tuple[tuple[str, str], ...] = ()
+    share_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

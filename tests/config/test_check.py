@@ -16,6 +16,7 @@ from exporter.config.json_schema import json_schema
 from exporter.config.load import load
 from exporter.config.problem import Findings
 from exporter.config.schema import Section
+from exporter.model.fingerprint import salt_of
 from tests.servers.certificates import Authority, Leaf
 
 ROOT = Path(__file__).parents[2]
@@ -86,11 +87,13 @@ def test_example_with_its_options(authority: Authority, leaf: Leaf, tmp_path: Pa
     for name, source in (("ca.pem", authority.file), ("me.pem", leaf.certificate_file), ("me.key", leaf.key_file)):
         (tmp_path / name).write_bytes(source.read_bytes())
     (tmp_path / "token").write_text("Bearer abc\n")
+    (tmp_path / "salt").write_text("of our own\n")
     path = tmp_path / "config.yaml"
     path.write_text(OPTION.sub(r"\1", EXAMPLE.read_text(encoding="utf-8")))
     config = load(path)
 
     assert config.ticket_keys.state_file == "/var/lib/tlsprobe/keys.json"
+    assert config.ticket_keys.salt == salt_of("of our own")
     assert config.targets[0].tls.key_file == str(tmp_path / "me.key")
     assert ("Authorization", "Bearer abc") in config.targets[0].http.headers
 

@@ -6,6 +6,7 @@ import pytest
 
 from exporter.config.load import Config, load, parse
 from exporter.config.settings import LogSettings, ReferenceSettings, TicketKeys
+from exporter.model.fingerprint import salt_of
 from exporter.model.target import (
     Endpoint,
     Expect,
@@ -38,11 +39,12 @@ FULL = Config(
                 headers=(("Accept", "*/*"), ("X-Token", "Bearer abc"), ("X-None", "")),
                 expect_status=(200, 204),
             ),
-            probe=ProbeSettings(sample=4, max_extra_connections=0),
+            probe=ProbeSettings(sample=4, max_extra_connections=0, survival=False),
             expect=Expect(Resumption.OFF, min_backends=3, rotation=86400, ticket_life=0.9, keepalive_idle=60),
             interval=1.0,
             timeout=1.0,
             labels=(("team", "payments"), ("zone", "a")),
+            share_with=("plain",),
         ),
         Target(
             name="plain",
@@ -52,7 +54,7 @@ FULL = Config(
             timeout=2.5,
         ),
     ),
-    ticket_keys=TicketKeys(grace=90.0, hold=5, state_file=str(GOOD / "state/keys.json")),
+    ticket_keys=TicketKeys(grace=90.0, hold=5, state_file=str(GOOD / "state/keys.json"), salt=salt_of("Bearer abc")),
     reference=ReferenceSettings(enabled=False, interval=5.0),
     log=LogSettings(level="debug", format="logfmt"),
 )

@@ -60,7 +60,7 @@ async def test_nginx(
 async def test_haproxy(
     content: bytes, expected: Weakness | None, tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority
 ) -> None:
-    """The same with HAProxy, which splits its keys like nginx."""
+    """The same with HAProxy, which splits long keys the other way round."""
     settings = haproxy.Settings(leaf=leaf, ticket_keys=(content,) * 3)
     with fleet.start(haproxy.start, tmp_path, fleet.addresses(ports.claim(), 1), [settings]) as (server,):
         seen = [await tickets_of(server, authority, version) for version in TlsVersion]
