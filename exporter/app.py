@@ -85,6 +85,7 @@ class Daemon:
         self._prober = Prober(
             Means(self._dialler.dial, time.monotonic, time.time, random.random), hold=config.ticket_keys.hold
         )
+        self._salt = config.ticket_keys.salt
         self._ledger = Ledger()
         self._memories: dict[str, Memory] = {}
         self._judged: dict[str, Mapping[TlsVersion, VersionVerdict]] = {}
@@ -115,7 +116,7 @@ class Daemon:
             reload=lambda: Reload(successful=True, succeeded_at=self._loaded),
             reference_ok=self._reference_ok,
         )
-        collectors = (LedgerCollector(self._ledger, faults), OwnCollector(this_build(), sources, faults))
+        collectors = (LedgerCollector(self._ledger, faults, self._salt), OwnCollector(this_build(), sources, faults))
         return Pages(
             render=lambda accept: render(collectors, accept, faults),
             why_not_ready=self._why_not_ready,

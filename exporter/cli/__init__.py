@@ -41,11 +41,11 @@ def _probe(words: Namespace) -> int:
     from exporter.cli.probe import NOT_PROBED, probe  # noqa: PLC0415
 
     try:
-        target = find_target(words)
+        target, salt = find_target(words)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return NOT_PROBED
-    return probe(target, words.rounds, as_json=words.json)
+    return probe(target, words.rounds, salt=salt, as_json=words.json)
 
 
 def _run(words: Namespace) -> int:

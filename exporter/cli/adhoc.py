@@ -11,19 +11,21 @@ from exporter.model.target import Target
 _SOURCE = "command line"
 
 
-def find_target(words: Namespace) -> Target:
-    """Return the target that `tlsprobe probe` was asked for.
+def find_target(words: Namespace) -> tuple[Target, bytes]:
+    """Return the target that `tlsprobe probe` was asked for, and the salt for the names of its keys.
 
     Raises:
         ConfigError: with all that is wrong.
     """
     if words.config is None:
-        return parse(json.dumps({"targets": [_section(words)]}), _SOURCE, Path.cwd()).targets[0]
-    targets = {target.name: target for target in load(words.config).targets}
+        config = parse(json.dumps({"targets": [_section(words)]}), _SOURCE, Path.cwd())
+        return config.targets[0], config.ticket_keys.salt
+    config = load(words.config)
+    targets = {target.name: target for target in config.targets}
     if words.where not in targets:
         allowed = ", ".join(targets) or "none, since the file has no targets"
         raise ConfigError((Problem(str(words.config), None, "targets", f"no target is named {words.where}", allowed),))
-    return targets[words.where]
+    return targets[words.where], config.ticket_keys.salt
 
 
 def _section(words: Namespace) -> dict[str, object]:

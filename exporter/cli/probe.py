@@ -25,9 +25,9 @@ from exporter.probe.run import Prober
 HEALTHY, FINDING, NOT_PROBED = 0, 1, 2
 
 
-def probe(target: Target, rounds: int, *, as_json: bool) -> int:
+def probe(target: Target, rounds: int, *, salt: bytes, as_json: bool) -> int:
     """Probe a target `rounds` times, print what was seen, and return the exit code."""
-    summary = summarise(_run_with_progress(target, rounds))
+    summary = summarise(_run_with_progress(target, rounds), salt)
     if as_json:
         print(json.dumps(to_document(summary), indent=2))
     else:

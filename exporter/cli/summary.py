@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from exporter.model.failure import Failure
-from exporter.model.fingerprint import fingerprint
+from exporter.model.fingerprint import SALT, fingerprint
 from exporter.model.observation import Certificate, Handshake, Mode, Observation, Origin, Ticket
 from exporter.model.target import Address, Target, TlsVersion
 from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, OfferOutcome, RoundResult, TargetState
@@ -86,15 +86,15 @@ class Summary:
         return self.probed and not self.failures and all(version.healthy for version in self.versions)
 
 
-def summarise(results: Sequence[RoundResult]) -> Summary:
-    """Put the rounds of one target together; at least one is needed."""
+def summarise(results: Sequence[RoundResult], salt: bytes = SALT) -> Summary:
+    """Put the rounds of one target together; at least one is needed. `salt` goes into the fingerprints of key names."""
     last = results[-1]
     seen = [observation for result in results for observation in result.observations]
     return Summary(
         target=last.target,
         rounds=len(results),
         backends=tuple(
-            _summarise_backend(backend, version, verdict.backends[backend], seen)
+            _summarise_backend(backend, version, verdict.backends[backend], seen, salt)
             for backend in last.backends
             for version, verdict in last.verdicts.items()
             if backend in verdict.backends
@@ -125,7 +125,7 @@ def _summarise_version(version: TlsVersion, results: Sequence[RoundResult]) -> V
 
 
 def _summarise_backend(
-    backend: Address, version: TlsVersion, verdict: BackendVerdict, seen: Iterable[Observation]
+    backend: Address, version: TlsVersion, verdict: BackendVerdict, seen: Iterable[Observation], salt: bytes
 ) -> BackendSummary:
     here = [one for one in seen if one.backend == backend and one.version == version]
     done = [(one, one.outcome) for one in here if isinstance(one.outcome, Handshake)]
@@ -136,7 +136,7 @@ def _summarise_backend(
         version=version,
         state=verdict.state,
         mechanism=verdict.mechanism,
-        key=None if verdict.key_name is None else fingerprint(verdict.key_name),
+        key=None if verdict.key_name is None else fingerprint(verdict.key_name, salt),
         key_group=verdict.key_group,
         rtt=min((shaken.timing.rtt for _, shaken in done if shaken.timing.rtt is not None), default=None),
         full=_median(shaken.timing.duration for shaken in full if not shaken.timing.disturbed),

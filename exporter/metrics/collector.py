@@ -1,6 +1,6 @@
 """The ledger as a collector: families are new at each scrape, so what left the ledger is gone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from prometheus_client.core import Metric
 
@@ -9,23 +9,27 @@ from exporter.metrics.assembly import Row, assemble, check
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.readings import Reading, read_account
+from exporter.model.fingerprint import SALT
 
 
 class LedgerCollector:
-    """All targets of a ledger; one whose account cannot be shown is left out whole and counted as a fault."""
+    """All targets of a ledger; one whose account cannot be shown is left out whole and counted as a fault.
 
-    def __init__(self, ledger: Ledger, faults: Faults) -> None:
+    `salt` goes into the fingerprints of key names.
+    """
+
+    def __init__(self, ledger: Ledger, faults: Faults, salt: bytes = SALT) -> None:
         self._ledger = ledger
         self._faults = faults
+        self._salt = salt
 
     def collect(self) -> Iterator[Metric]:
         """Yield the families that have a series now."""
         rows: list[Row] = []
         for name in self._ledger.names():
             with self._faults.guard(f"target {name}"):
-                rows.extend(check(self._ledger.read(name, _readings) or ()))
+                rows.extend(check(self._ledger.read(name, self._readings) or ()))
         return assemble(rows)
 
-
-def _readings(account: TargetAccount) -> Sequence[Reading]:
-    return tuple(read_account(account))
+    def _readings(self, account: TargetAccount) -> tuple[Reading, ...]:
+        return tuple(read_account(account, self._salt))

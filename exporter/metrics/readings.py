@@ -27,14 +27,14 @@ class Reading:
     owner: tuple[tuple[str, str], ...] = ()
 
 
-def read_account(account: TargetAccount) -> Iterator[Reading]:
-    """Yield everything that is shown of one target."""
+def read_account(account: TargetAccount, salt: bytes) -> Iterator[Reading]:
+    """Yield everything that is shown of one target; `salt` goes into the fingerprints of key names."""
     yield from _target(account)
     yield from _settings(account.target)
     for tls, version in account.versions.items():
         yield from _version((account.target.name, tls), version)
     for address, backend in account.backends.items():
-        yield from _backend(account, address, backend)
+        yield from _backend(account, address, backend, salt)
 
 
 def _target(account: TargetAccount) -> Iterator[Reading]:
@@ -97,7 +97,7 @@ def _target_verdict(labels: tuple[str, ...], verdict: VersionVerdict) -> Iterato
         yield Reading("ticket_key_groups", labels, verdict.groups)
 
 
-def _backend(account: TargetAccount, address: Address, backend: BackendAccount) -> Iterator[Reading]:
+def _backend(account: TargetAccount, address: Address, backend: BackendAccount, salt: bytes) -> Iterator[Reading]:
     labels = (account.target.name, str(address))
     if backend.success is not None:
         yield Reading("success", labels, backend.success)
@@ -111,18 +111,18 @@ def _backend(account: TargetAccount, address: Address, backend: BackendAccount) 
             yield Reading("version_supported", at, supported)
         verdict = version.verdict.backends.get(address) if version.verdict is not None else None
         if verdict is not None:
-            yield from _backend_verdict(at, verdict)
+            yield from _backend_verdict(at, verdict, salt)
         if (session := backend.sessions.get(tls)) is not None:
             yield from _session(at, session, verdict.mechanism if verdict is not None else Mechanism.UNKNOWN)
 
 
-def _backend_verdict(labels: tuple[str, ...], verdict: BackendVerdict) -> Iterator[Reading]:
+def _backend_verdict(labels: tuple[str, ...], verdict: BackendVerdict, salt: bytes) -> Iterator[Reading]:
     for state in BackendState:
         yield Reading("backend_state", (*labels, state), state is verdict.state)
     if verdict.key_group is not None:
         yield Reading("ticket_key_group", labels, verdict.key_group)
     if verdict.key_name is not None:
-        yield Reading("ticket_key_fingerprint", labels, fingerprint(verdict.key_name))
+        yield Reading("ticket_key_fingerprint", labels, fingerprint(verdict.key_name, salt))
 
 
 def _session(labels: tuple[str, ...], session: SessionAccount, mechanism: Mechanism) -> Iterator[Reading]:

@@ -52,15 +52,19 @@ class Memory:
         kept = self._kept.get(home)
         return kept if kept is not None and kept.lives(now) else None
 
-    def keep(self, home: Home, fresh: Sequence[Kept]) -> None:
+    def keep(self, home: Home, fresh: Sequence[Kept], *, plant: bool = True) -> None:
         """Keep of a full handshake's sessions the newest of those that were offered least, and plant canaries.
 
         Sessions from resumed handshakes are not kept: some servers let them inherit what is left of the first's life.
+
+        Args:
+            plant: whether canaries are wanted.
         """
         best = min(reversed(fresh), key=lambda kept: kept.offered, default=None)
         if best is not None:
             self._kept[home] = best
-            self._canaries.setdefault(home, Canaries()).plant(best)
+            if plant:
+                self._canaries.setdefault(home, Canaries()).plant(best)
 
     def take_canary(self, home: Home, now: float) -> Kept | None:
         """Take out a ticket of the backend that has come to an age at which it is offered once more."""

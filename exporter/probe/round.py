@@ -106,7 +106,7 @@ class Round:
             await self._call_witnesses(home, kept)
         await self._offer_more(home, kept)
         self._fresh[home] = fresh
-        self._memory.keep(home, fresh)
+        self._memory.keep(home, fresh, plant=self._target.probe.survival)
         return None
 
     def _retell_as_full(self, home: Home) -> None:
