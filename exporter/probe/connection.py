@@ -80,21 +80,25 @@ class Connection:
             self.path = stamps.read_path(self._sock)
         self.stamped = stamps.ask_for_stamps(self._sock)
 
-    async def send(self, flight: bytes) -> int:
+    async def send(self, flight: bytes, *, timed: bool = False) -> int:
         """Send a flight, whole, and return the index of its last byte, by which the kernel reports it.
+
+        Args:
+            timed: whether the kernel is to report when it left.
 
         Raises:
             TimeoutError: the deadline passed.
             OSError: the connection broke.
         """
+        timed = timed and self.stamped
         rest = memoryview(flight)
         while rest:
             try:
-                rest = rest[self._sock.send(rest) :]
+                rest = rest[stamps.send_stamped(self._sock, rest) if timed else self._sock.send(rest) :]
             except BlockingIOError:
                 await self._writable()
         self._sent += len(flight)
-        if self.stamped:
+        if timed:
             self._unreported = self._sent - 1
             self._collect_departures()
         return self._sent - 1

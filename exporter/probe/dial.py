@@ -198,12 +198,12 @@ async def _shake(engine: TlsClient, connection: Connection, watch: Stopwatch) ->
     try:
         step = watch.step(engine.start)
         while True:
+            if step.done or step.failure:
+                if step.send:
+                    await connection.send(step.send)
+                return step.failure or watch.stop(step.pending)
             if step.send:
                 await watch.send(step.send)
-            if step.failure:
-                return step.failure
-            if step.done:
-                return watch.stop(step.pending)
             step = await _next_step(engine, connection, watch)
     except TimeoutError:
         return Failure(Stage.HANDSHAKE, Reason.STALLED if engine.started else Reason.TIMEOUT)

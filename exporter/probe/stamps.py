@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 _SO_TIMESTAMPING = 37
 _TX_SOFTWARE, _RX_SOFTWARE, _SOFTWARE, _OPT_ID, _OPT_TSONLY = 1 << 1, 1 << 3, 1 << 4, 1 << 7, 1 << 11
-_TCP_STAMPS = _TX_SOFTWARE | _RX_SOFTWARE | _SOFTWARE | _OPT_ID | _OPT_TSONLY
+_TCP_STAMPS = _RX_SOFTWARE | _SOFTWARE | _OPT_ID | _OPT_TSONLY
+_STAMP_THIS = [(socket.SOL_SOCKET, _SO_TIMESTAMPING, struct.pack("=I", _TX_SOFTWARE))]
 
 _IP_RECVERR, _IPV6_RECVERR = 11, 25
 _ERROR_REPORTS = {(socket.IPPROTO_IP, _IP_RECVERR), (socket.IPPROTO_IPV6, _IPV6_RECVERR)}
@@ -59,12 +60,25 @@ def hold_anchor() -> socket.socket | None:
 
 
 def ask_for_stamps(sock: socket.socket) -> bool:
-    """Switch stamps on for a connected TCP socket (before connect() OPT_ID is EINVAL); say whether it took."""
+    """Switch stamps on for a connected TCP socket (before connect() OPT_ID is EINVAL); say whether it took.
+
+    What is received is stamped from then on, and of what is sent that which goes out through `send_stamped`.
+    """
     try:
         sock.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, _TCP_STAMPS)
     except OSError:
         return False
     return True
+
+
+def send_stamped(sock: socket.socket, data: memoryview) -> int:
+    """Send as much as goes out at once, and have the kernel report when its last byte left; return how much.
+
+    Raises:
+        BlockingIOError: when nothing can be sent now.
+        OSError: when the connection broke.
+    """
+    return sock.sendmsg((data,), _STAMP_THIS)
 
 
 def receive(sock: socket.socket) -> Piece:

@@ -34,7 +34,7 @@ class Lap:
 
     async def send(self, flight: bytes) -> None:
         """Send a flight, and begin to wait for what answers it."""
-        self._replay.depart(await self._connection.send(flight))
+        self._replay.depart(await self._connection.send(flight, timed=True))
 
     def arrive(self, piece: Piece) -> None:
         """Note when a piece came."""
