@@ -2,18 +2,18 @@
 
 import asyncio
 import json
+import os
 import random
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from typing import TextIO
 
-from rich.console import Console
-from rich.progress import Progress
+from tqdm import tqdm
 
 from exporter.cli.document import to_document
 from exporter.cli.summary import Summary, summarise
-from exporter.cli.table import print_summary
+from exporter.cli.table import Painter, render_summary
 from exporter.discovery.dns import Resolver
 from exporter.model.target import Target
 from exporter.model.verdicts import RoundResult
@@ -31,9 +31,12 @@ def probe(target: Target, rounds: int, *, salt: bytes, as_json: bool) -> int:
     if as_json:
         print(json.dumps(to_document(summary), indent=2))
     else:
-        console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-        print_summary(console, summary)
+        print("\n".join(render_summary(summary, Painter(colours=_colours(sys.stdout)))))
     return exit_code(summary)
+
+
+def _colours(stream: TextIO) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ  # no-color.org
 
 
 def exit_code(summary: Summary) -> int:
@@ -45,17 +48,12 @@ def exit_code(summary: Summary) -> int:
 
 def _run_with_progress(target: Target, rounds: int) -> list[RoundResult]:
     """Run the rounds, with a bar where a person watches a terminal and there is more than one."""
-    console = Console(stderr=True)
-    with ExitStack() as stack:
-        advance: Callable[[], None] | None = None
-        if rounds > 1 and console.is_terminal:
-            progress = stack.enter_context(Progress(console=console, transient=True))
-            task = progress.add_task(f"Probing {target.name}", total=rounds)
-            advance = lambda: progress.advance(task)  # noqa: E731
-        return asyncio.run(run_rounds(target, rounds, advance))
+    watched = rounds > 1 and sys.stderr.isatty()
+    with tqdm(total=rounds, desc=target.name, unit="round", leave=False, disable=not watched) as bar:
+        return asyncio.run(run_rounds(target, rounds, bar.update))
 
 
-async def run_rounds(target: Target, rounds: int, after_each: Callable[[], None] | None = None) -> list[RoundResult]:
+async def run_rounds(target: Target, rounds: int, after_each: Callable[[], object] | None = None) -> list[RoundResult]:
     """Return the results of so many rounds, one right after another."""
     dialler, resolver, memory = Dialler(), Resolver(), Memory()
     prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random))

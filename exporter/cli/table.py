@@ -2,61 +2,72 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from collections.abc import Iterable, Iterator, Sequence
 
 from exporter.cli.summary import BackendSummary, Summary, VersionSummary
 from exporter.model.verdicts import BackendState, Mechanism, OfferOutcome
 
 _GOOD = frozenset({BackendState.RESUMES, BackendState.STATEFUL})
 _QUIET = frozenset({BackendState.UNKNOWN, BackendState.NOT_SPOKEN})
+_COLOURS = {"green": "\x1b[32m", "red": "\x1b[31m", "bold": "\x1b[1m"}
+_PLAIN = "\x1b[0m"
+_HEADINGS = ("backend", "state", "rtt", "full", "resumed", "server", "at home", "at the next")
+_NUMBERS = range(2, 6)
 
 
-def print_summary(console: Console, summary: Summary) -> None:
-    """Print who was asked, what each backend showed, and what it comes to."""
+class Painter:
+    """Colours words where a terminal shows it, and lets none of the servers' own words steer the terminal."""
+
+    def __init__(self, *, colours: bool) -> None:
+        self._colours = colours
+
+    def paint(self, text: str, colour: str) -> str:
+        """Return harmless text, in a colour."""
+        return f"{_COLOURS[colour]}{_harmless(text)}{_PLAIN}" if self._colours else _harmless(text)
+
+
+def render_summary(summary: Summary, painter: Painter) -> Iterator[str]:
+    """Yield lines: who was asked, what each backend showed, and what it comes to."""
     target = summary.target
     rounds = "1 round" if summary.rounds == 1 else f"{summary.rounds} rounds"
-    backends = len({backend.backend for backend in summary.backends})
-    console.print(
-        f"[bold]{_plain(target.name)}[/bold]  server name {_plain(target.server_name)}, "
-        f"{backends} {'backend' if backends == 1 else 'backends'}, {rounds}"
-    )
+    count = len({backend.backend for backend in summary.backends})
+    backends = "1 backend" if count == 1 else f"{count} backends"
+    yield f"{painter.paint(target.name, 'bold')}  server name {_harmless(target.server_name)}, {backends}, {rounds}"
     for version in summary.versions:
         rows = [backend for backend in summary.backends if backend.version == version.version]
-        console.print()
-        console.print(_table(version, rows))
-        _print_facts(console, rows)
-        _print_verdict(console, version)
+        yield ""
+        yield f"TLS {version.version}, times in ms"
+        yield from _table(rows, painter)
+        yield from _facts(rows)
+        yield from _verdict(version, painter)
     if summary.failures:
-        console.print("\n[bold]Failures[/bold]")
-    for backend, failure, count in summary.failures:
+        yield ""
+        yield painter.paint("Failures", "bold")
+    for backend, failure, number in summary.failures:
         where = f"{backend}  " if backend else ""
-        times = f" ({count} times)" if count > 1 else ""
-        console.print(f"  {_plain(f'{where}{failure}{times}')}")
+        times = f" ({number} times)" if number > 1 else ""
+        yield f"  {_harmless(f'{where}{failure}{times}')}"
 
 
-def _table(version: VersionSummary, rows: Sequence[BackendSummary]) -> Table:
-    title = f"TLS {version.version}, times in ms"
-    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("backend", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    for heading in ("rtt", "full", "resumed", "server"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("at home")
-    if any(row.neighbour for row in rows):
-        table.add_column("at the next")
-    for row in rows:
-        table.add_row(*_cells(row)[: len(table.columns)])
-    return table
+def _table(rows: Sequence[BackendSummary], painter: Painter) -> Iterator[str]:
+    columns = len(_HEADINGS) if any(row.neighbour for row in rows) else len(_HEADINGS) - 1
+    cells = [_HEADINGS[:columns], *(_cells(row)[:columns] for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(columns)]
+    for number, line in enumerate(cells):
+        padded = [
+            cell.rjust(width) if column in _NUMBERS else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        colour = _colour(rows[number - 1].state) if number else None
+        if colour is not None:
+            padded[1] = painter.paint(padded[1], colour)
+        yield "  ".join(padded).rstrip()
 
 
 def _cells(row: BackendSummary) -> tuple[str, ...]:
     return (
         str(row.backend),
-        _state(row.state),
+        row.state.replace("_", " "),
         _milliseconds(row.rtt),
         _milliseconds(row.full),
         _milliseconds(row.resumed),
@@ -66,31 +77,37 @@ def _cells(row: BackendSummary) -> tuple[str, ...]:
     )
 
 
-def _print_facts(console: Console, rows: Iterable[BackendSummary]) -> None:
-    """Print what handshakes showed, once for all backends that showed the same."""
-    alike: dict[str, list[BackendSummary]] = {}
-    for row in rows:
-        if row.cipher:
-            alike.setdefault(_facts(row), []).append(row)
-    for facts, those in alike.items():
-        who = "" if len(alike) == 1 else f"{', '.join(str(row.backend) for row in those)}: "
-        console.print(f"  {who}{facts}")
-
-
-def _facts(row: BackendSummary) -> str:
-    words = (row.cipher, row.group, f"ALPN {row.alpn}" if row.alpn else "", _certificate(row), _tickets(row))
-    return "; ".join(_plain(word) for word in words if word)
-
-
-def _state(state: BackendState) -> str:
-    words = state.replace("_", " ")
+def _colour(state: BackendState) -> str | None:
     if state in _GOOD:
-        return f"[green]{words}[/green]"
-    return words if state in _QUIET else f"[red]{words}[/red]"
+        return "green"
+    return None if state in _QUIET else "red"
 
 
 def _milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.2f}"
+
+
+def _offers(outcomes: Counter[OfferOutcome]) -> str:
+    if not outcomes:
+        return "-"
+    if outcomes.total() == 1:
+        return next(iter(outcomes)).replace("_", " ")
+    return ", ".join(f"{count} {outcome.replace('_', ' ')}" for outcome, count in outcomes.most_common())
+
+
+def _facts(rows: Iterable[BackendSummary]) -> Iterator[str]:
+    """Yield what handshakes showed, once for all backends that showed the same."""
+    alike: dict[str, list[str]] = {}
+    for row in rows:
+        if row.cipher:
+            alike.setdefault(_fact(row), []).append(str(row.backend))
+    for fact, backends in alike.items():
+        yield f"  {fact}" if len(alike) == 1 else f"  {', '.join(backends)}: {fact}"
+
+
+def _fact(row: BackendSummary) -> str:
+    words = (row.cipher, row.group, f"ALPN {row.alpn}" if row.alpn else "", _certificate(row), _tickets(row))
+    return "; ".join(_harmless(word) for word in words if word)
 
 
 def _certificate(row: BackendSummary) -> str:
@@ -104,8 +121,7 @@ def _certificate(row: BackendSummary) -> str:
 def _tickets(row: BackendSummary) -> str:
     if not row.tickets:
         return "no tickets"
-    lifetimes = sorted({ticket.lifetime for ticket in row.tickets})
-    hint = "/".join(f"{lifetime} s" for lifetime in lifetimes)
+    hint = "/".join(f"{lifetime} s" for lifetime in sorted({ticket.lifetime for ticket in row.tickets}))
     number = "1 ticket" if len(row.tickets) == 1 else f"{len(row.tickets)} tickets"
     return f"{number} for {hint}, {_key(row)}"
 
@@ -118,24 +134,15 @@ def _key(row: BackendSummary) -> str:
     return "key hidden" if row.mechanism is Mechanism.HIDDEN else "key not yet known"
 
 
-def _offers(outcomes: Counter[OfferOutcome]) -> str:
-    if not outcomes:
-        return "-"
-    if len(outcomes) == 1 and outcomes.total() == 1:
-        return next(iter(outcomes)).replace("_", " ")
-    return ", ".join(f"{count} {outcome.replace('_', ' ')}" for outcome, count in outcomes.most_common())
-
-
-def _print_verdict(console: Console, version: VersionSummary) -> None:
-    colour = "green" if version.healthy else "red"
-    console.print(f"[{colour}]{version.state.replace('_', ' ')}[/{colour}]: {_plain(version.text)}")
+def _verdict(version: VersionSummary, painter: Painter) -> Iterator[str]:
+    state = painter.paint(version.state.replace("_", " "), "green" if version.healthy else "red")
+    yield f"{state}: {_harmless(version.text)}"
     if version.advice:
-        console.print(f"  {_plain(version.advice)}")
+        yield f"  {_harmless(version.advice)}"
     if version.ratio is not None:
         pairs = "1 pair" if version.pairs == 1 else f"the median of {version.pairs} pairs"
-        console.print(f"  Resumed takes {version.ratio:.2f} times as long as full, {pairs}.")
+        yield f"  Resumed takes {version.ratio:.2f} times as long as full, {pairs}."
 
 
-def _plain(text: str) -> str:
-    """Return text from outside so that it can neither mark up nor steer the terminal."""
-    return escape("".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text))
+def _harmless(text: str) -> str:
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
