@@ -35,6 +35,7 @@ class Connection:
         self._early: deque[Piece] = deque()
         self._reading = False
         self._expired = False
+        self._error: OSError | None = None
         self._sent = 0
         self._unreported = -1
         self.overdue = 0.0
@@ -112,6 +113,8 @@ class Connection:
         """
         if self._early:
             return self._early.popleft()
+        if self._error is not None:
+            raise self._error
         if self._expired:
             raise TimeoutError
         if not self._reading:
@@ -173,6 +176,7 @@ class Connection:
 
     def _fail(self, error: OSError) -> None:
         self._stop_reading()
+        self._error = error
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_exception(error)
 

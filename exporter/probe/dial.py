@@ -15,6 +15,7 @@ from exporter.probe import errors
 from exporter.probe.connection import Connection
 from exporter.probe.gates import Gates
 from exporter.probe.stamps import RunDelay, hold_anchor
+from exporter.probe.starvation import is_ours
 from exporter.probe.stopwatch import Lap, LapTime, Stopwatch
 from exporter.wire.context import ClientContext, Contexts
 from exporter.wire.http1 import Exchange, HttpProgress, unexpected_status
@@ -23,7 +24,6 @@ from exporter.wire.tls import Session, Step, TlsClient
 USER_AGENT = f"tlsprobe/{__version__} (tls-resumption-exporter)"
 
 _TICKET_PATIENCE = 0.3  # silence for so long after a handshake means that no ticket comes
-_STARVED = 0.05  # a server's own handshake timeouts can be as short as that
 _REMEMBERED = 4096
 
 
@@ -114,55 +114,49 @@ class Dialler:
         return replace(again, outcome=replace(again.outcome, verify_failure=outcome), starved=starved)
 
     async def _dial_steadily(self, call: "_Call") -> Dialled:
-        """Dial, and once more where a failure came while we were starved: such a one may well be ours."""
+        """Dial, and once more where a failure may well be our own: we had too little processor time."""
         await self._gates.enter(call.backend)
         try:
-            dialled, starvation = await self._dial_once(call)
-            if not isinstance(dialled.outcome, Failure) or starvation < _STARVED:
+            dialled, lateness = await self._dial_once(call)
+            if dialled.failure is None or not is_ours(dialled.failure, lateness, call.target.timeout):
                 return dialled
-            again, starvation = await self._dial_once(call)
+            again, lateness = await self._dial_once(call)
         finally:
             self._gates.leave(call.backend)
-        first = Failure(Stage.PROBE, Reason.STARVED, str(dialled.outcome))
-        if isinstance(again.outcome, Failure) and starvation >= _STARVED:
-            return Dialled(Failure(Stage.PROBE, Reason.STARVED, str(again.outcome)), starved=(first,))
+        first = Failure(Stage.PROBE, Reason.STARVED, str(dialled.failure))
+        if again.failure is not None and is_ours(again.failure, lateness, call.target.timeout):
+            return Dialled(Failure(Stage.PROBE, Reason.STARVED, str(again.failure)), starved=(first,))
         return replace(again, starved=(first,))
 
     async def _dial_once(self, call: "_Call") -> tuple[Dialled, float]:
-        """Return what one connection brought, and for how many seconds we were starved meanwhile."""
+        """Return what one connection brought, and by how many seconds we were late at it."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + call.target.timeout
-        delay = self._run_delay.read()
         try:
             connection = await Connection.open(call.backend, deadline)
         except TimeoutError:
-            late = max(0.0, loop.time() - deadline)
-            return Dialled(Failure(Stage.CONNECT, Reason.TIMEOUT)), late + self._delayed_since(delay)
+            return Dialled(Failure(Stage.CONNECT, Reason.TIMEOUT)), loop.time() - deadline
         except OSError as error:
-            return Dialled(errors.explain_connect(error)), self._delayed_since(delay)
+            return Dialled(errors.explain_connect(error)), 0.0
         try:
             return await self._talk(call, connection)
         finally:
             connection.close()
-
-    def _delayed_since(self, delay: int | None) -> float:
-        now = self._run_delay.read()
-        return 0.0 if now is None or delay is None else (now - delay) / 1e9
 
     async def _talk(self, call: "_Call", connection: Connection) -> tuple[Dialled, float]:
         engine = TlsClient(call.context, call.target.server_name, call.session, keep=call.keep)
         watch = Stopwatch(connection, self._run_delay)
         shaken = await _shake(engine, connection, watch)
         if isinstance(shaken, Failure):
-            return Dialled(shaken), watch.starved()
+            return Dialled(shaken), watch.lateness()
         answer: HttpAnswer | Failure | None = None
         if call.http:
             answer = await self._ask(call, engine, connection)
         failure = await _part(engine, connection, linger=not call.http)
         failure = failure or _handshake_failure(answer)
         if failure:
-            return Dialled(failure), watch.starved()
-        return Dialled(Handshake(engine.facts, shaken, http=answer), engine.sessions), watch.starved()
+            return Dialled(failure), watch.lateness()
+        return Dialled(Handshake(engine.facts, shaken, http=answer), engine.sessions), watch.lateness()
 
     def _expects_ticket(self, habit: tuple[Address, TlsVersion]) -> bool:
         """Say whether a ticket can be waited for before the request: in TLS 1.2 it came amid the handshake."""
@@ -196,15 +190,15 @@ class _Call:
 async def _shake(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Timing | Failure:
     """Pump until the handshake is done."""
     try:
-        step = watch.step(engine.start)
+        await watch.send_hello(watch.step(engine.start).send)
         while True:
+            step = await _next_step(engine, connection, watch)
             if step.done or step.failure:
                 if step.send:
                     await connection.send(step.send)
                 return step.failure or watch.stop(step.pending)
             if step.send:
                 await watch.send(step.send)
-            step = await _next_step(engine, connection, watch)
     except TimeoutError:
         return Failure(Stage.HANDSHAKE, Reason.STALLED if engine.started else Reason.TIMEOUT)
     except OSError as error:

@@ -59,8 +59,14 @@ class Stopwatch(Lap):
     def __init__(self, connection: Connection, run_delay: RunDelay) -> None:
         super().__init__(connection)
         self._run_delay = run_delay
+        self._hello_lateness = 0
         self._offset = clock_offset()
         self._delay = run_delay.read()
+
+    async def send_hello(self, flight: bytes) -> None:
+        """Send the first flight, and note by how much later it went out than our own work explains."""
+        self._hello_lateness = max(0, time.monotonic_ns() - self._began - self._replay.clock)
+        await self.send(flight)
 
     def step(self, call: Callable[[], Step]) -> Step:
         """Run one step of the engine and count its processor time."""
@@ -69,9 +75,12 @@ class Stopwatch(Lap):
         self._replay.work(time.thread_time_ns() - before)
         return step
 
-    def starved(self) -> float:
-        """Return for how many seconds we were ready to run, or had bytes to read, and did not run."""
-        return (self._delayed() + self._replay.lateness) / _S + self._connection.overdue
+    def lateness(self) -> float:
+        """Return for how many seconds bytes lay unread, the hello waited to go out, or the deadline was overdue.
+
+        Waiting for processor time while there is nothing to do harms nobody, so the run delay is no part of it.
+        """
+        return (self._replay.lateness + self._hello_lateness) / _S + self._connection.overdue
 
     def _delayed(self) -> int:
         now = self._run_delay.read()
