@@ -11,6 +11,9 @@ programs=( # program, and the package that has it
     node nodejs
     apache2 apache2-bin
     h2o h2o
+    hitch hitch
+    stunnel4 stunnel4
+    javac default-jdk-headless
     promtool prometheus
     ip iproute2
     gcc gcc
@@ -23,6 +26,9 @@ fi
 missing=()
 for ((i = 0; i < ${#programs[@]}; i += 2)); do
     command -v "${programs[i]}" >/dev/null || missing+=("${programs[i + 1]}")
+done
+for library in openssl mbedtls nss wolfssl; do # lighttpd's modules, which bring lighttpd along
+    [[ -e /usr/lib/lighttpd/mod_$library.so ]] || missing+=("lighttpd-mod-$library")
 done
 [[ -e /usr/include/stdlib.h ]] || missing+=(libc6-dev)
 # Not a program: it is preloaded, and the loader complains where it is missing.

@@ -1,4 +1,4 @@
-"""H2O, whose own TLS 1.3 gives its ticket in the server's first flight."""
+"""H2O, whose ticket keys are its own, while tickets are OpenSSL's."""
 
 import hashlib
 import json

@@ -32,9 +32,13 @@ class ServerError(RuntimeError):
 def find_program(name: str) -> str:
     """Return the path of a program, also where an ordinary user's PATH does not look.
 
+    A name with a slash is that of a file which a program needs, such as a module.
+
     Raises:
         MissingProgramError: it is in none of these places.
     """
+    if "/" in name and Path(name).exists():
+        return name
     path = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", os.defpath), *_PLACES)))
     if path is None:
         raise MissingProgramError(f"{name} is not installed")
@@ -68,7 +72,8 @@ class Server:
     @property
     def log(self) -> str:
         """All that the server has printed since it was first started."""
-        return (self.folder / "server.log").read_text(errors="replace")
+        file = self.folder / "server.log"
+        return file.read_text(errors="replace") if file.exists() else ""
 
     def restart(self) -> None:
         """Stop, and start again with the same command: whatever the server kept in memory is gone.

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from exporter.model.target import Address, TlsVersion
-from tests.servers import apache, caddy, envoy, fleet, gnutls, h2o, haproxy, nginx, node
+from tests.servers import apache, caddy, envoy, fleet, gnutls, h2o, haproxy, lighttpd, nginx, node, stunnel
 from tests.servers.certificates import Authority, Leaf
+from tests.servers.lighttpd import Library
 from tests.servers.ports import Ports
 from tests.servers.process import Server, ServerError
 from tests.servers.ticket_keys import KeySize, ticket_key, write_ticket_key
@@ -56,6 +57,16 @@ def h2o_settings(_folder: Path, leaf: Leaf, key: str) -> h2o.Settings:
     return h2o.Settings(leaf=leaf, ticket_key=ticket_key(key))
 
 
+def stunnel_settings(_folder: Path, leaf: Leaf, key: str) -> stunnel.Settings:
+    """Return stunnel's settings."""
+    return stunnel.Settings(leaf=leaf, ticket_key=ticket_key(key))
+
+
+def lighttpd_settings(library: Library) -> MakeSettings:
+    """Return lighttpd's settings with this library."""
+    return lambda _folder, leaf, key: lighttpd.Settings(leaf=leaf, library=library, ticket_key=ticket_key(key))
+
+
 @pytest.mark.parametrize("version", TlsVersion)
 @pytest.mark.parametrize(
     ("start", "make_settings"),
@@ -68,6 +79,16 @@ def h2o_settings(_folder: Path, leaf: Leaf, key: str) -> h2o.Settings:
         pytest.param(caddy.start, caddy_settings, id="Caddy", marks=pytest.mark.servers("caddy")),
         pytest.param(apache.start, apache_settings, id="Apache", marks=pytest.mark.servers("apache2")),
         pytest.param(h2o.start, h2o_settings, id="H2O", marks=pytest.mark.servers("h2o")),
+        pytest.param(stunnel.start, stunnel_settings, id="stunnel", marks=pytest.mark.servers("stunnel4")),
+        *(
+            pytest.param(
+                lighttpd.start,
+                lighttpd_settings(library),
+                id=f"lighttpd, {library.name}",
+                marks=pytest.mark.servers(library.file),
+            )
+            for library in (Library.OPENSSL, Library.WOLFSSL)
+        ),
         pytest.param(envoy.start, envoy_settings, id="Envoy", marks=pytest.mark.servers("envoy")),
     ],
 )

@@ -10,8 +10,25 @@ from typing import Any
 import pytest
 
 from exporter.model.target import Address, TlsVersion
-from tests.servers import apache, caddy, envoy, gnutls, h2o, haproxy, nginx, node, s_server
+from tests.servers import (
+    apache,
+    caddy,
+    envoy,
+    gnutls,
+    granian,
+    h2o,
+    haproxy,
+    hitch,
+    java,
+    lighttpd,
+    nginx,
+    node,
+    s_server,
+    stunnel,
+    traefik,
+)
 from tests.servers.certificates import Authority, Leaf
+from tests.servers.lighttpd import Library
 from tests.servers.ports import Ports
 from tests.servers.process import Server
 from tests.servers.ticket_keys import ticket_key, write_ticket_key
@@ -50,6 +67,40 @@ ROWS = [  # name, program, how it is started, its settings, and whether it resum
     ("H2O, neither", "h2o", h2o.start, partial(h2o.Settings, tickets=False), False, False),
     ("Envoy", "envoy", envoy.start, envoy.Settings, True, True),
     ("Envoy, cache", "envoy", envoy.start, partial(envoy.Settings, tickets=False), True, False),
+    ("Java", "javac", java.start, java.Settings, True, True),
+    ("Java, cache", "javac", java.start, partial(java.Settings, tickets=False), True, True),
+    ("Hitch", "hitch", hitch.start, hitch.Settings, True, True),
+    ("stunnel", "stunnel4", stunnel.start, stunnel.Settings, True, True),
+    ("stunnel, cache", "stunnel4", stunnel.start, partial(stunnel.Settings, tickets=False), True, True),
+    (
+        "stunnel, neither",
+        "stunnel4",
+        stunnel.start,
+        partial(stunnel.Settings, tickets=False, resumption=False),
+        False,
+        False,
+    ),
+    ("lighttpd", Library.OPENSSL.file, lighttpd.start, lighttpd.Settings, True, True),
+    (
+        "lighttpd, no tickets",
+        Library.OPENSSL.file,
+        lighttpd.start,
+        partial(lighttpd.Settings, tickets=False),
+        False,
+        False,
+    ),
+    ("lighttpd, NSS", Library.NSS.file, lighttpd.start, partial(lighttpd.Settings, library=Library.NSS), True, True),
+    (
+        "lighttpd, wolfSSL",
+        Library.WOLFSSL.file,
+        lighttpd.start,
+        partial(lighttpd.Settings, library=Library.WOLFSSL),
+        True,
+        True,
+    ),
+    ("Traefik", "traefik", traefik.start, traefik.Settings, True, True),
+    ("Traefik, no tickets", "traefik", traefik.start, partial(traefik.Settings, tickets=False), False, False),
+    ("Granian", "granian", granian.start, granian.Settings, True, True),
 ]
 SERVERS = pytest.mark.parametrize(
     ("start", "settings", "resumes"),
@@ -72,8 +123,8 @@ PLAIN_PARAMS = [
 ]
 PLAIN = pytest.mark.parametrize(("start", "settings"), PLAIN_PARAMS)
 VERSIONED = pytest.mark.parametrize(
-    ("start", "settings"), [param for param in PLAIN_PARAMS if param.id != "H2O"]
-)  # which cannot be kept from TLS 1.3
+    ("start", "settings"), [param for param in PLAIN_PARAMS if param.id not in {"H2O", "Granian"}]
+)  # those two cannot be kept from TLS 1.3
 
 
 @SERVERS
@@ -211,6 +262,25 @@ def test_early_data_makes_tickets_single_use(tmp_path: Path, ports: Ports, autho
         session = visit(server.address, context, http=False).session
 
         assert [True, False] == [visit(server.address, context, session, http=False).resumed for _ in range(2)]
+
+
+@pytest.mark.servers("granian")
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        pytest.param(TlsVersion.TLS12, [True, True], id="session id"),
+        pytest.param(TlsVersion.TLS13, [True, False], id="ticket"),
+    ],
+)
+def test_granian_tickets_are_single_use(
+    version: TlsVersion, expected: list[bool], tmp_path: Path, ports: Ports, authority: Authority, leaf: Leaf
+) -> None:
+    """The sessions that rustls keeps are given away with the first TLS 1.3 ticket, and stay in TLS 1.2."""
+    context = trust(authority.file, version)
+    with granian.start(tmp_path / "granian", Address(HOST, ports.claim()), granian.Settings(leaf=leaf)) as server:
+        session = visit(server.address, context).session
+
+        assert expected == [visit(server.address, context, session).resumed for _ in expected]
 
 
 @pytest.mark.servers("nginx")

@@ -6,6 +6,7 @@ import socket
 import ssl
 import time
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 
 from exporter.model.target import Address, TlsVersion
@@ -39,6 +40,17 @@ def trust(authority_file: Path, version: TlsVersion) -> ssl.SSLContext:
     return context
 
 
+def answers(address: Address) -> bool:
+    """Tell whether a request is answered by 200 over TLS, whatever the certificate is."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        return visit(address, context).status == HTTPStatus.OK
+    except OSError:
+        return False
+
+
 def visit(
     address: Address,
     context: ssl.SSLContext,
@@ -60,12 +72,13 @@ def visit(
         socket.create_connection((address.host, address.port), seconds) as connection,
         context.wrap_socket(connection, server_hostname=SERVER_NAME, session=session) as tls,
     ):
+        version = tls.version()  # nothing tells it any more once a server has hung up without close_notify
         status = None
         if http:
             status = _request(tls)
         else:
             _await_ticket(tls, seconds)
-        seen = Visit(tls.version(), bool(tls.session_reused), status, tls.session)
+        seen = Visit(version, bool(tls.session_reused), status, tls.session)
         with contextlib.suppress(OSError):  # a server need not wait for our close_notify
             tls.unwrap()
     return seen
