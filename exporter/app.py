@@ -4,8 +4,9 @@ import asyncio
 import random
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import structlog
 from structlog.typing import FilteringBoundLogger
@@ -18,15 +19,19 @@ from exporter.metrics.exposition import render
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
+from exporter.model.keys import KeyRecord
 from exporter.model.target import Target, TlsVersion
 from exporter.model.verdicts import RoundResult, VersionVerdict
 from exporter.probe.dial import Dialler
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
+from exporter.probe.statefile import StateFile
 from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Reference
 from exporter.reference.truth import check_truth
 from exporter.schedule.scheduler import keep_beat
+from exporter.verdict.history import EMPTY, History
+from exporter.verdict.keybook import records_of
 from exporter.web.listen import ListenError
 from exporter.web.pages import Pages
 from exporter.web.ready import why_not_ready
@@ -73,6 +78,11 @@ async def _serve(config: Config, listen: Sequence[str]) -> None:
             reference = await stack.enter_async_context(Reference.start(group))
             interval = config.reference.interval
             targets += [reference.target(interval), reference.control_target(interval)]
+        if config.ticket_keys.state_file is not None:
+            file = StateFile(Path(config.ticket_keys.state_file), config.ticket_keys.salt, time.time)
+            daemon.begin_with(await file.recall())
+            names = [target.name for target in config.targets]  # the reference makes its keys anew at each start
+            group.create_task(file.keep(lambda: daemon.known_keys(names)), name="state file")
         await daemon.keep_beat(targets)
 
 
@@ -88,6 +98,7 @@ class Daemon:
         self._salt = config.ticket_keys.salt
         self._ledger = Ledger()
         self._memories: dict[str, Memory] = {}
+        self._histories: Mapping[str, History] = {}
         self._judged: dict[str, Mapping[TlsVersion, VersionVerdict]] = {}
         self._begun: set[str] = set()
         self._number_of_targets: int | None = None
@@ -98,11 +109,19 @@ class Daemon:
         """Give back what is held for the process's life."""
         self._dialler.close()
 
+    def begin_with(self, histories: Mapping[str, History]) -> None:
+        """Take over what was known of targets before a restart."""
+        self._histories = histories
+
+    def known_keys(self, names: Iterable[str]) -> Mapping[str, tuple[KeyRecord, ...]]:
+        """Return what a restart must know of the keys of these targets."""
+        return {name: records_of(self._memories[name].history) for name in names if name in self._memories}
+
     async def keep_beat(self, targets: Sequence[Target]) -> None:
         """Probe the targets round after round, until cancelled."""
         self._number_of_targets = len(targets)
         for target in targets:
-            self._memories[target.name] = Memory()
+            self._memories[target.name] = Memory(history=self._histories.get(target.name, EMPTY))
             if target.name != CONTROL_NAME:
                 self._ledger.admit(target)
         await keep_beat(targets, self._run_round, self._count_missed, _tell_bug)
