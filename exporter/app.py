@@ -21,7 +21,7 @@ from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
 from exporter.model.keys import KeyRecord
 from exporter.model.target import Target, TlsVersion
-from exporter.model.verdicts import RoundResult, VersionVerdict
+from exporter.model.verdicts import ForeignOffer, RoundResult, VersionVerdict
 from exporter.probe.dial import Dialler
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
@@ -122,6 +122,7 @@ class Daemon:
         self._number_of_targets = len(targets)
         for target in targets:
             self._memories[target.name] = Memory(history=self._histories.get(target.name, EMPTY))
+            _tell_unshareable(target, targets)
             if target.name != CONTROL_NAME:
                 self._ledger.admit(target)
         await keep_beat(targets, self._run_round, self._count_missed, _tell_bug)
@@ -146,7 +147,8 @@ class Daemon:
     async def _run_round(self, target: Target) -> None:
         self._begun.add(target.name)
         found = await self._resolver.resolve(target)
-        result = await self._prober.run_round(target, found, self._memories[target.name])
+        others = {name: self._memories[name] for name in target.share_with if name in self._memories}
+        result = await self._prober.run_round(target, found, self._memories[target.name], others)
         self._judged[target.name] = result.verdicts
         if target.name == CONTROL_NAME:
             return
@@ -185,8 +187,21 @@ def _tell_round(result: RoundResult) -> None:
         connections=len(result.observations),
         **states,
         **({"odd": sorted(odd)} if odd else {}),
+        **({"foreign": [_foreign_words(offer) for offer in result.foreign]} if result.foreign else {}),
         **({"failures": [_words(*failed) for failed in result.failures]} if result.failures else {}),
     )
+
+
+def _foreign_words(offer: ForeignOffer) -> str:
+    return f"{offer.issuer_target} {offer.version} {offer.outcome}"
+
+
+def _tell_unshareable(target: Target, targets: Sequence[Target]) -> None:
+    """Say which sessions will not be offered, since those of other TLS settings cannot be."""
+    for other in targets:
+        if other.name in target.share_with and other.tls != target.tls:
+            why = "their TLS settings differ"
+            _log.warning("sessions will not be offered", target=target.name, issuer_target=other.name, why=why)
 
 
 def _words(backend: object, failure: object) -> str:

@@ -12,9 +12,7 @@ from exporter.config.targets import Reading, target
 from exporter.config.times import check_defaults
 from exporter.config.values import parse_duration, parse_listen_address, spell_duration
 from exporter.model.fingerprint import SALT, salt_of
-from exporter.model.target import Target
-
-_MOST_SHARED = 16
+from exporter.model.target import MAX_SHARED, Target
 
 __all__ = ["Config", "ConfigError", "Problem", "load", "parse"]
 
@@ -128,8 +126,8 @@ def _refuse_twin(section: TargetSection, at: int, first: dict[str, int], finding
 
 
 def _check_sharing(section: TargetSection, place: Place, names: frozenset[str], findings: Findings) -> None:
-    if len(section.share_with) > _MOST_SHARED:
-        findings.add(place, f"{len(section.share_with)} names", f"at most {_MOST_SHARED}")
+    if len(section.share_with) > MAX_SHARED:
+        findings.add(place, f"{len(section.share_with)} names", f"at most {MAX_SHARED}")
     for at, name in enumerate(section.share_with):
         here = (*place, at)
         if findings.refused(here):

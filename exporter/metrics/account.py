@@ -128,6 +128,14 @@ class VersionAccount:
         return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
+@dataclass(slots=True)
+class ForeignAccount:
+    """Sessions of one other target and version: how many were answered, and how many of those were accepted."""
+
+    attempts: int = 0
+    accepted: int = 0
+
+
 class TargetAccount:
     """One target: its settings, its counts, and an account for each TLS version and backend.
 
@@ -137,6 +145,7 @@ class TargetAccount:
         capped: how often a backend was left without.
         ended: Unix time of the last round's end in seconds, None before the first.
         supported: whether a backend speaks a version, as far as the last round's verdict knew.
+        foreign: how sessions of other targets fared here, by the other's name and the version.
     """
 
     def __init__(self, target: Target, max_backends: int) -> None:
@@ -151,6 +160,7 @@ class TargetAccount:
         self.backends: dict[Address, BackendAccount] = {}
         self.versions: dict[TlsVersion, VersionAccount] = {}
         self.supported: dict[tuple[Address, TlsVersion], bool] = {}
+        self.foreign: dict[tuple[str, TlsVersion], ForeignAccount] = {}
         self._max_backends = max_backends
         self.adopt(target)
 
@@ -158,6 +168,8 @@ class TargetAccount:
         """Take the target's settings as they are now; a TLS version that is no longer probed is forgotten."""
         self.target = target
         self.versions = {version: self.versions.get(version) or VersionAccount() for version in target.versions}
+        pairs = [(name, version) for name in target.share_with for version in target.versions]
+        self.foreign = {pair: self.foreign.get(pair) or ForeignAccount() for pair in pairs}
         for backend in self.backends.values():
             backend.sessions = {version: kept for version, kept in backend.sessions.items() if version in self.versions}
 

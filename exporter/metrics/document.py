@@ -21,6 +21,7 @@ holds it to the table.
 - `target` is the configured name, `backend` an address with its port, `tls` is `1.2` or `1.3`.
 - `mode` is `full`, `resumed`, or `refused`: a session was offered and the server did a full handshake all the same.
 - `origin` tells who had issued an offered session: `self` (the same backend) or `peer` (another one of the target).
+- `issuer_target` is another configured target, whose sessions are offered to this one.
 - A counter is there at 0 as soon as it can move: one of a target before its first round, one of a backend with the
   first round that knew the backend.
 - The series of a backend that the name no longer stands for are gone after the next round, its counters too. If it

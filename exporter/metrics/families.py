@@ -6,6 +6,7 @@ from types import MappingProxyType
 from exporter.metrics.family import Family, Kind
 from exporter.model.failure import STAGE_REASONS
 from exporter.model.observation import Mode
+from exporter.model.target import MAX_SHARED
 from exporter.model.verdicts import BackendState, Cause, TargetState
 
 SECONDS_BUCKETS = (*(0.00025 * 2**step for step in range(10)), 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -134,6 +135,18 @@ _RESUMPTION = (
         "tickets_not_offered_total", "target tls", "Sessions that the TLS library did not offer, such as expired ones."
     ),
     _counter("tickets_received_total", "target backend tls", "Session tickets received."),
+    _counter(
+        "foreign_ticket_attempts_total",
+        "target issuer_target tls",
+        "Sessions of another target that were offered to this one and answered; absent unless that is asked for.",
+        values=MAX_SHARED,
+    ),
+    _counter(
+        "foreign_tickets_accepted_total",
+        "target issuer_target tls",
+        "Sessions of another target that this one resumed, so that the two share session state.",
+        values=MAX_SHARED,
+    ),
     _gauge(
         "ticket_lifetime_seconds",
         "target backend tls",

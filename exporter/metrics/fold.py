@@ -26,6 +26,11 @@ def fold(account: TargetAccount, result: RoundResult) -> None:
         _begin_round(account, address)
     for observation in result.observations:
         _fold_observation(account, observation)
+    for offer in result.foreign:
+        pair = account.foreign.get((offer.issuer_target, offer.version))
+        if pair is not None and offer.outcome in _ANSWERED:
+            pair.attempts += 1
+            pair.accepted += offer.outcome is OfferOutcome.ACCEPTED
 
 
 def _reached(result: RoundResult) -> set[Address]:

@@ -33,6 +33,10 @@ def read_account(account: TargetAccount, salt: bytes) -> Iterator[Reading]:
     yield from _settings(account.target)
     for tls, version in account.versions.items():
         yield from _version((account.target.name, tls), version)
+    for (issuer, tls), offers in account.foreign.items():
+        at = (account.target.name, issuer, tls)
+        yield Reading("foreign_ticket_attempts_total", at, offers.attempts)
+        yield Reading("foreign_tickets_accepted_total", at, offers.accepted)
     for address, backend in account.backends.items():
         yield from _backend(account, address, backend, salt)
 

@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from exporter.model.failure import Failure
 
+MAX_SHARED = 16
+"""Of so many other targets the tickets can be offered to one."""
+
 
 class TlsVersion(StrEnum):
     """The protocol versions that are probed."""

@@ -222,6 +222,21 @@ class VersionVerdict:
     events: tuple[KeyEvent, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ForeignOffer:
+    """A session of another target, offered to a backend of this one: if it is accepted, they share session state.
+
+    Attributes:
+        issuer_target: name of the other target.
+        outcome: never `killed`, since that is not asked after.
+    """
+
+    issuer_target: str
+    backend: Address
+    version: TlsVersion
+    outcome: OfferOutcome
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundResult:
     """One pass over all backends of one target.
@@ -235,6 +250,7 @@ class RoundResult:
             version that a backend does not speak is a fact and not among them.
         supported: whether a backend speaks a version; absent where it is not known.
         unreached: backends whose turn did not come before the round's end.
+        foreign: offers of other targets' sessions; they are in none of the verdicts.
     """
 
     target: Target
@@ -247,3 +263,4 @@ class RoundResult:
     failures: tuple[tuple[Address | None, Failure], ...] = ()
     supported: Mapping[tuple[Address, TlsVersion], bool] = field(default_factory=dict)
     unreached: tuple[Address, ...] = ()
+    foreign: tuple[ForeignOffer, ...] = ()

@@ -66,6 +66,11 @@ class Memory:
             if plant:
                 self._canaries.setdefault(home, Canaries()).plant(best)
 
+    def newest(self, version: TlsVersion, now: float) -> Kept | None:
+        """Return the session that was got last from any backend, if one is within its life."""
+        living = (kept for home, kept in self._kept.items() if home[1] is version and kept.lives(now))
+        return max(living, key=lambda kept: kept.received, default=None)
+
     def take_canary(self, home: Home, now: float) -> Kept | None:
         """Take out a ticket of the backend that has come to an age at which it is offered once more."""
         canaries = self._canaries.get(home)

@@ -2,15 +2,20 @@
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import Address, Resolved, Target
-from exporter.model.verdicts import RoundResult
+from exporter.model.verdicts import ForeignOffer, RoundResult
+from exporter.probe.foreign import candidates, offer
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.round import Round
 from exporter.verdict.judge import judge
+
+_NONE: Mapping[str, Memory] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +29,26 @@ class Prober:
     means: Means
     hold: int = 3
 
-    async def run_round(self, target: Target, found: Resolved, memory: Memory) -> RoundResult:
+    async def run_round(
+        self, target: Target, found: Resolved, memory: Memory, others: Mapping[str, Memory] = _NONE
+    ) -> RoundResult:
         """Probe every backend, judge what was seen, and leave in `memory` what the next round needs.
 
         The round ends with the target's interval; what it did not reach by then comes first in the next.
+
+        Args:
+            others: memories of other targets whose sessions are offered to this one, too, by the targets' names.
         """
         started, began = self.means.unix(), self.means.monotonic()
         round_ = Round(target, found.addresses, memory, self.means)
+        foreign: list[ForeignOffer] = []
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(target.interval):
                 await round_.run()
+                now = self.means.monotonic()
+                for candidate in candidates(target, found.addresses, memory, others, now):
+                    told = await offer(target, candidate, self.means.dial)
+                    foreign.append(told)  # one by one, since the round's end may cut them short
         judgement = judge(target, found.addresses, round_.observations, memory.history, hold=self.hold)
         result = RoundResult(
             target=target,
@@ -46,6 +61,7 @@ class Prober:
             failures=(*_own_failures(found, round_), *judgement.failures),
             supported=judgement.supported,
             unreached=round_.unreached(),
+            foreign=tuple(foreign),
         )
         memory.end_round(result, judgement.history, self.means.monotonic())
         return result

@@ -16,7 +16,7 @@ from exporter.model.observation import (
     TlsFacts,
 )
 from exporter.model.target import Address, Endpoint, Expect, HttpSettings, Target, TlsVersion
-from exporter.model.verdicts import RoundResult, VersionVerdict
+from exporter.model.verdicts import ForeignOffer, RoundResult, VersionVerdict
 
 A, B, C = (Address(f"192.0.2.{number}", 443) for number in (1, 2, 3))
 V6 = Address("2001:db8::1", 8443)
@@ -33,6 +33,7 @@ def target(
     expect: Expect | None = None,
     labels: tuple[tuple[str, str], ...] = (),
     http: bool = True,
+    share_with: tuple[str, ...] = (),
 ) -> Target:
     """Make a target."""
     return Target(
@@ -43,6 +44,7 @@ def target(
         expect=expect or Expect(),
         labels=labels,
         http=HttpSettings(enabled=http),
+        share_with=share_with,
     )
 
 
@@ -163,6 +165,7 @@ def round_of(
     failures: tuple[tuple[Address | None, Failure], ...] = (),
     supported: Mapping[tuple[Address, TlsVersion], bool] | None = None,
     unreached: tuple[Address, ...] = (),
+    foreign: tuple[ForeignOffer, ...] = (),
 ) -> RoundResult:
     """Make the result of a round."""
     return RoundResult(
@@ -176,4 +179,5 @@ def round_of(
         failures=failures,
         supported=supported or {},
         unreached=unreached,
+        foreign=foreign,
     )

@@ -16,6 +16,7 @@ from exporter.model.verdicts import (
     BackendVerdict,
     Cause,
     Crossing,
+    ForeignOffer,
     Mechanism,
     OfferOutcome,
     TargetState,
@@ -112,6 +113,20 @@ def trouble() -> Sequence[Collector]:
     return [collector(ledger)]
 
 
+def foreign() -> Sequence[Collector]:
+    """Sessions of two other targets are offered, and those of one of them are accepted."""
+    shop = target(versions=(TLS12, TLS13), share_with=("blog", "bank"))
+    outcomes = {
+        "blog": (OfferOutcome.ACCEPTED, OfferOutcome.REFUSED, OfferOutcome.NOT_OFFERED, OfferOutcome.ERROR),
+        "bank": (OfferOutcome.REFUSED,),
+        "gone": (OfferOutcome.ACCEPTED,),
+    }
+    offers = tuple(ForeignOffer(name, A, TLS13, outcome) for name, those in outcomes.items() for outcome in those)
+    ledger = Ledger()
+    ledger.fold(round_of(shop, (A,), foreign=offers))
+    return [collector(ledger)]
+
+
 def own() -> Sequence[Collector]:
     """The exporter about itself, after handshakes that it prolonged by itself."""
     ledger = Ledger()
@@ -129,5 +144,6 @@ SCENES: Mapping[str, Callable[[], Sequence[Collector]]] = {
     "first_sight": first_sight,
     "shared_key": shared_key,
     "trouble": trouble,
+    "foreign": foreign,
     "own": own,
 }

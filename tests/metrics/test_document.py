@@ -8,7 +8,7 @@ from exporter.metrics.document import formula, page
 from exporter.metrics.families import FAMILIES, TABLE
 from exporter.metrics.ledger import Ledger
 from exporter.model.observation import Ticket
-from exporter.model.target import Address, Expect
+from exporter.model.target import MAX_SHARED, Address, Expect
 from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, TargetState, VersionVerdict
 from tests.metrics.parsed import Scrape
 from tests.metrics.rounds import TLS12, TLS13, A, B, C, full, offered, round_of, target
@@ -52,7 +52,9 @@ def test_the_bound_holds_and_is_reached() -> None:
     ledger = Ledger()
     ledger.fold(
         round_of(
-            target(versions=versions, expect=expect),
+            target(
+                versions=versions, expect=expect, share_with=tuple(f"site {number}" for number in range(MAX_SHARED))
+            ),
             backends,
             [
                 observation
