@@ -1,7 +1,7 @@
 """A target under watch: rounds made by hand, as the daemon would make them."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -41,11 +41,17 @@ class Watch:
     prober: Prober
     memory: Memory = field(default_factory=Memory)
 
-    async def round(self, backends: Sequence[Address] | None = None) -> RoundResult:
-        """Make one round, over other backends than those of the start if some are given."""
+    async def round(
+        self, backends: Sequence[Address] | None = None, others: Mapping[str, Memory] | None = None
+    ) -> RoundResult:
+        """Make one round, over other backends than those of the start if some are given.
+
+        Args:
+            others: memories of other targets, whose sessions are offered to this one.
+        """
         found = tuple(self.target.backends) if backends is None else tuple(backends)
         addresses = tuple(Address(endpoint.host, endpoint.port) for endpoint in found)
-        return await self.prober.run_round(self.target, Resolved(addresses), self.memory)
+        return await self.prober.run_round(self.target, Resolved(addresses), self.memory, others or {})
 
     async def rounds(self, count: int) -> list[RoundResult]:
         """Make some rounds, one right after another."""
