@@ -10,7 +10,7 @@ from exporter.metrics.labels import LeftOut
 from exporter.model.failure import STAGE_REASONS, Failure, Reason, Stage
 from exporter.model.observation import Certificate, Handshake, Mode, Origin
 from exporter.model.target import Address, Target, TlsVersion
-from exporter.model.verdicts import Cause, VersionVerdict
+from exporter.model.verdicts import Cause, KeyEventKind, VersionVerdict
 
 PAIRS_KEPT = 101
 """Ratios of which the median is shown: an odd number, so that the median is one that was measured."""
@@ -54,6 +54,7 @@ class SessionAccount:
     """One backend and TLS version: counts since it was first seen, and the facts of the last round that reached it.
 
     Attributes:
+        issued: it gave a session that could be offered.
         seconds: the last undisturbed handshake of each mode.
         received: bytes of the last handshake of each mode.
     """
@@ -61,6 +62,7 @@ class SessionAccount:
     attempts: dict[Origin, int] = field(default_factory=dict)
     resumptions: dict[Origin, int] = field(default_factory=dict)
     tickets: int = 0
+    issued: bool = False
     seconds: dict[Mode, float] = field(default_factory=dict)
     received: dict[Mode, int] = field(default_factory=dict)
     full: FullFacts | None = None
@@ -113,6 +115,7 @@ class VersionAccount:
     left_out: dict[LeftOut, int] = field(default_factory=lambda: dict.fromkeys(LeftOut, 0))
     hello_retries: int = 0
     refusals: dict[Cause, int] = field(default_factory=lambda: dict.fromkeys(Cause, 0))
+    key_events: dict[KeyEventKind, int] = field(default_factory=lambda: dict.fromkeys(KeyEventKind, 0))
     killed: int = 0
     not_offered: int = 0
     ratios: deque[float] = field(default_factory=lambda: deque(maxlen=PAIRS_KEPT))
@@ -146,6 +149,7 @@ class TargetAccount:
         ended: Unix time of the last round's end in seconds, None before the first.
         supported: whether a backend speaks a version, as far as the last round's verdict knew.
         foreign: how sessions of other targets fared here, by the other's name and the version.
+        outlived: TLS versions in which a backend had issued sessions that are left behind, now that it is gone.
     """
 
     def __init__(self, target: Target, max_backends: int) -> None:
@@ -161,6 +165,7 @@ class TargetAccount:
         self.versions: dict[TlsVersion, VersionAccount] = {}
         self.supported: dict[tuple[Address, TlsVersion], bool] = {}
         self.foreign: dict[tuple[str, TlsVersion], ForeignAccount] = {}
+        self.outlived: set[TlsVersion] = set()
         self._max_backends = max_backends
         self.adopt(target)
 
@@ -187,7 +192,9 @@ class TargetAccount:
         """
         self.present = frozenset(present)
         self.supported = dict(supported)
-        self.backends = {address: kept for address, kept in self.backends.items() if address in self.present}
+        for address in self.backends.keys() - self.present:
+            gone = self.backends.pop(address)
+            self.outlived.update(version for version, session in gone.sessions.items() if session.issued)
         for address in dict.fromkeys(present):
             if address not in self.backends and len(self.backends) >= self._max_backends:
                 self.capped += 1
@@ -204,3 +211,5 @@ class TargetAccount:
                 session.expect(Origin.SELF)
                 if len(self.present) > 1:
                     session.expect(Origin.PEER)
+                if version in self.outlived:
+                    session.expect(Origin.DEPARTED)

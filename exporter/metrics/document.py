@@ -20,17 +20,26 @@ holds it to the table.
 
 - `target` is the configured name, `backend` an address with its port, `tls` is `1.2` or `1.3`.
 - `mode` is `full`, `resumed`, or `refused`: a session was offered and the server did a full handshake all the same.
-- `origin` tells who had issued an offered session: `self` (the same backend) or `peer` (another one of the target).
+- `origin` tells who had issued an offered session: `self` (the same backend), `peer` (another one of the target),
+  `aged` (the same backend, and the session was kept back on purpose), `departed` (one that has left since). `backend`
+  is always the one that was asked.
 - `issuer_target` is another configured target, whose sessions are offered to this one.
 - A counter is there at 0 as soon as it can move: one of a target before its first round, one of a backend with the
-  first round that knew the backend.
+  first round that knew the backend; attempts of `aged` sessions once it issued one that lives for over a minute or
+  promises nothing, those of `departed` ones once a backend left that had issued sessions.
+- Changes and breaks of ticket keys are counted per target, so they outlive the backend that they happened to.
 - The series of a backend that the name no longer stands for are gone after the next round, its counters too. If it
   comes back, they begin at 0.
 - Only the first {MAX_BACKENDS} backends of a target have series of their own. `tlsprobe_series_capped_total` grows when
   there are more.
 - A gauge without a value is absent. No gauge has a special number for "not known".
 - Ratios of two counters are for the query, such as
-  `rate(tlsprobe_resumptions_total[5m]) / rate(tlsprobe_resumption_attempts_total[5m])`.
+  `rate(tlsprobe_resumptions_total[5m]) / rate(tlsprobe_resumption_attempts_total[5m])`. The share of their hint that
+  tickets are known to live is `tlsprobe_ticket_oldest_accepted_seconds / tlsprobe_ticket_lifetime_seconds`, the age of
+  a key `time() - tlsprobe_ticket_key_first_seen_timestamp_seconds`.
+- The census of ticket keys behind one address looks at the last samples alone, so its numbers are gauges: they can
+  fall. `tlsprobe_ticket_key_census_offers / tlsprobe_ticket_key_census_hits` is the effective number of keys, and says
+  little while there are few offers. The state `mixed` takes that into account: alert on the state.
 - Histograms are classic ones. Prometheus stores them as native histograms with custom buckets if the scrape
   configuration says `convert_classic_histograms_to_nhcb: true`.
 """

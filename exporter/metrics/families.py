@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from exporter.metrics.family import Family, Kind
 from exporter.model.failure import STAGE_REASONS
-from exporter.model.observation import Mode
+from exporter.model.observation import Mode, Origin
 from exporter.model.target import MAX_SHARED
 from exporter.model.verdicts import BackendState, Cause, TargetState
 
@@ -112,13 +112,13 @@ _RESUMPTION = (
         "resumption_attempts_total",
         "target backend tls origin",
         "Sessions that were seen to be offered to the backend and were answered; origin tells who had issued them.",
-        values=2,
+        values=len(Origin),
     ),
     _counter(
         "resumptions_total",
         "target backend tls origin",
         "Offered sessions that the backend resumed.",
-        values=2,
+        values=len(Origin),
     ),
     _counter(
         "resumption_refusals_total",
@@ -157,6 +157,16 @@ _RESUMPTION = (
         "target backend tls",
         "Early data that the last ticket from a full handshake allows; absent if it offers none.",
     ),
+    _gauge(
+        "ticket_oldest_accepted_seconds",
+        "target backend tls",
+        "Greatest age at which the backend accepted a ticket of its present key; absent until it did.",
+    ),
+    _gauge(
+        "ticket_youngest_refused_seconds",
+        "target backend tls",
+        "Least age at which the backend refused a ticket though its key had not changed; absent until it did.",
+    ),
 )
 
 _KEYS = (
@@ -185,6 +195,43 @@ _KEYS = (
         "target backend tls",
         "Salted 32-bit hash of the ticket key's name: equal keys have equal numbers in every exporter.",
     ),
+    _gauge(
+        "ticket_key_first_seen_timestamp_seconds",
+        "target backend tls",
+        "Unix time at which the backend's ticket key was first seen there; absent if no key's name is visible.",
+    ),
+    _gauge(
+        "ticket_keys_seen",
+        "target backend tls",
+        "Ticket keys that the backend was seen to encrypt with so far; absent if no key's name is visible.",
+    ),
+    _counter(
+        "ticket_key_changes_total",
+        "target tls",
+        "Times that a backend took another ticket key, or came with one that no backend had.",
+    ),
+    _counter(
+        "ticket_key_breaks_total",
+        "target tls",
+        "Times that a backend, or all of them for one that left, ceased to accept tickets within their life.",
+    ),
+    _gauge(
+        "ticket_key_weak",
+        "target backend tls",
+        "1 if the backend's tickets show a key that anyone can guess or that has no name but zeros, else 0; absent"
+        " until there was a ticket.",
+    ),
+    _gauge(
+        "ticket_key_census_keys",
+        "target backend tls",
+        "Ticket keys that answered at the address in the last full handshakes; absent if no key's name is visible.",
+    ),
+    _gauge(
+        "ticket_key_census_offers",
+        "target backend tls",
+        "Tickets among the last ones that the census of keys was drawn from, each offered back to its address.",
+    ),
+    _gauge("ticket_key_census_hits", "target backend tls", "Those of the census's tickets that were accepted."),
 )
 
 _HTTP = (

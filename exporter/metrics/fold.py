@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from exporter.metrics.account import BackendAccount, SessionAccount, TargetAccount, VersionAccount, full_facts
 from exporter.metrics.labels import LeftOut
 from exporter.model.failure import Failure, Reason
-from exporter.model.observation import Handshake, HttpAnswer, Mode, Observation, Timing
+from exporter.model.observation import Handshake, HttpAnswer, Mode, Observation, Origin, Timing, TlsFacts
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import Cause, OfferOutcome, RoundResult, VersionVerdict
 from exporter.verdict.offers import outcome_of
 
 _ANSWERED = (OfferOutcome.ACCEPTED, OfferOutcome.REFUSED, OfferOutcome.KILLED)
+
+_YOUNGEST_AGED = 60
+"""Seconds: the least age to which a ticket is kept back on purpose; one that lives no longer is never offered so."""
 
 
 def fold(account: TargetAccount, result: RoundResult) -> None:
@@ -58,6 +61,8 @@ def _fold_verdicts(
         if verdict is None:
             continue
         account.ratios.extend(verdict.ratios)
+        for event in verdict.events:
+            account.key_events[event.kind] += 1
         for crossing in verdict.crossings:
             if crossing.outcome is OfferOutcome.REFUSED:
                 account.refusals[crossing.cause or Cause.UNEXPLAINED] += 1
@@ -85,6 +90,8 @@ def _fold_observation(account: TargetAccount, observation: Observation) -> None:
             backend.success = True
     if session is not None:
         _note_session(session, observation.version, handshake)
+        if handshake.mode is Mode.FULL:
+            _await_offers(session, handshake.tls, aged=account.target.probe.survival)
 
 
 def _count_offer(version: VersionAccount, session: SessionAccount | None, observation: Observation) -> None:
@@ -133,3 +140,11 @@ def _note_session(session: SessionAccount, version: TlsVersion, handshake: Hands
         session.seconds[handshake.mode] = handshake.timing.duration
     if handshake.mode is Mode.FULL:
         session.full = full_facts(version, handshake)
+
+
+def _await_offers(session: SessionAccount, facts: TlsFacts, *, aged: bool) -> None:
+    """Note what a full handshake gave that may be offered in later rounds; a session id promises no lifetime."""
+    hints = [ticket.lifetime for ticket in facts.tickets] or ([0] if facts.session_id else [])
+    session.issued = session.issued or bool(hints)
+    if aged and any(hint == 0 or hint > _YOUNGEST_AGED for hint in hints):
+        session.expect(Origin.AGED)

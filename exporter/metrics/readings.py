@@ -8,7 +8,15 @@ from exporter.metrics.histogram import Distribution
 from exporter.metrics.labels import Connection
 from exporter.model.fingerprint import fingerprint
 from exporter.model.target import Address, Expect, Target, TlsVersion
-from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, TargetState, VersionVerdict
+from exporter.model.verdicts import (
+    BackendState,
+    BackendVerdict,
+    Census,
+    KeyEventKind,
+    Mechanism,
+    TargetState,
+    VersionVerdict,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,8 @@ def _version(labels: tuple[str, TlsVersion], version: VersionAccount) -> Iterato
         yield Reading("resumption_refusals_total", (*labels, cause), count)
     yield Reading("resumption_killed_total", labels, version.killed)
     yield Reading("tickets_not_offered_total", labels, version.not_offered)
+    yield Reading("ticket_key_changes_total", labels, version.key_events[KeyEventKind.CHANGE])
+    yield Reading("ticket_key_breaks_total", labels, version.key_events[KeyEventKind.BREAK])
     if labels[1] is not TlsVersion.TLS12:  # a HelloRetryRequest came with RFC 8446
         yield Reading("hello_retries_total", labels, version.hello_retries)
     if (ratio := version.median_ratio) is not None:
@@ -116,8 +126,11 @@ def _backend(account: TargetAccount, address: Address, backend: BackendAccount, 
         verdict = version.verdict.backends.get(address) if version.verdict is not None else None
         if verdict is not None:
             yield from _backend_verdict(at, verdict, salt)
-        if (session := backend.sessions.get(tls)) is not None:
-            yield from _session(at, session, verdict.mechanism if verdict is not None else Mechanism.UNKNOWN)
+        if (session := backend.sessions.get(tls)) is None:
+            continue
+        yield from _session(at, session, verdict.mechanism if verdict is not None else Mechanism.UNKNOWN)
+        if verdict is not None and (session.tickets or verdict.weakness is not None):
+            yield Reading("ticket_key_weak", at, verdict.weakness is not None)
 
 
 def _backend_verdict(labels: tuple[str, ...], verdict: BackendVerdict, salt: bytes) -> Iterator[Reading]:
@@ -127,6 +140,23 @@ def _backend_verdict(labels: tuple[str, ...], verdict: BackendVerdict, salt: byt
         yield Reading("ticket_key_group", labels, verdict.key_group)
     if verdict.key_name is not None:
         yield Reading("ticket_key_fingerprint", labels, fingerprint(verdict.key_name, salt))
+    if verdict.key_since is not None:
+        yield Reading("ticket_key_first_seen_timestamp_seconds", labels, verdict.key_since)
+    if verdict.keys_seen:
+        yield Reading("ticket_keys_seen", labels, verdict.keys_seen)
+    if (accepted := verdict.survival.oldest_accepted) is not None:
+        yield Reading("ticket_oldest_accepted_seconds", labels, accepted)
+    if (refused := verdict.survival.youngest_refused) is not None:
+        yield Reading("ticket_youngest_refused_seconds", labels, refused)
+    if verdict.census is not None:
+        yield from _census(labels, verdict.census)
+
+
+def _census(labels: tuple[str, ...], census: Census) -> Iterator[Reading]:
+    if census.keys:
+        yield Reading("ticket_key_census_keys", labels, census.keys)
+    yield Reading("ticket_key_census_offers", labels, census.offers)
+    yield Reading("ticket_key_census_hits", labels, census.hits)
 
 
 def _session(labels: tuple[str, ...], session: SessionAccount, mechanism: Mechanism) -> Iterator[Reading]:

@@ -15,7 +15,7 @@ from exporter.model.observation import (
     TimingSource,
     TlsFacts,
 )
-from exporter.model.target import Address, Endpoint, Expect, HttpSettings, Target, TlsVersion
+from exporter.model.target import Address, Endpoint, Expect, HttpSettings, ProbeSettings, Target, TlsVersion
 from exporter.model.verdicts import ForeignOffer, RoundResult, VersionVerdict
 
 A, B, C = (Address(f"192.0.2.{number}", 443) for number in (1, 2, 3))
@@ -33,6 +33,7 @@ def target(
     expect: Expect | None = None,
     labels: tuple[tuple[str, str], ...] = (),
     http: bool = True,
+    survival: bool = True,
     share_with: tuple[str, ...] = (),
 ) -> Target:
     """Make a target."""
@@ -44,6 +45,7 @@ def target(
         expect=expect or Expect(),
         labels=labels,
         http=HttpSettings(enabled=http),
+        probe=ProbeSettings(survival=survival),
         share_with=share_with,
     )
 
@@ -101,6 +103,7 @@ def full(
     verify_failure: Failure | None = None,
     http: HttpAnswer | Failure | None = ANSWER,
     hello_retry: bool = False,
+    session_id: bool = False,
 ) -> Observation:
     """Make the observation of a full handshake with its request."""
     facts = TlsFacts(
@@ -112,6 +115,7 @@ def full(
         received_bytes=2800,
         certificate=leaf or certificate(),
         hello_retry=hello_retry,
+        session_id=session_id,
     )
     return Observation(backend, version, None, Handshake(facts, times or timing(), verify_failure, http))
 

@@ -15,12 +15,17 @@ from exporter.model.verdicts import (
     BackendState,
     BackendVerdict,
     Cause,
+    Census,
     Crossing,
     ForeignOffer,
+    KeyEvent,
+    KeyEventKind,
     Mechanism,
     OfferOutcome,
+    Survival,
     TargetState,
     VersionVerdict,
+    Weakness,
 )
 from tests.metrics.rounds import STARTED, TLS12, TLS13, V6, A, B, C, full, lost, offered, round_of, target, timing
 
@@ -55,7 +60,16 @@ def shared_key() -> Sequence[Collector]:
     expect = Expect(min_backends=2, rotation=86400, ticket_life=0.9, keepalive_idle=60)
     shop = target(expect=expect, labels=(("team", "payments"),))
     early = (Ticket(b"one", 7200), Ticket(b"two", 7200, max_early_data=16384))
-    resumes = BackendVerdict(BackendState.RESUMES, Mechanism.RFC5077, b"a key's own name", 0)
+    resumes = BackendVerdict(
+        BackendState.RESUMES,
+        Mechanism.RFC5077,
+        b"a key's own name",
+        0,
+        key_since=STARTED - 3600,
+        keys_seen=1,
+        survival=Survival(oldest_accepted=1800.5, hint=7200),
+        census=Census(keys=1, offers=12, hits=12, effective=1.0, effective_low=1.0, effective_high=1.32),
+    )
     verdict = VersionVerdict(
         TargetState.CONSISTENT, {A: resumes, V6: resumes}, judged=2, groups=1, ratios=(0.5, 0.4, 0.6)
     )
@@ -113,6 +127,70 @@ def trouble() -> Sequence[Collector]:
     return [collector(ledger)]
 
 
+def rotation() -> Sequence[Collector]:
+    """One backend was replaced by another with a new key, which is weak; the old key's tickets are offered, too."""
+    shop = target()
+    before = BackendVerdict(
+        BackendState.RESUMES, Mechanism.RFC5077, b"the old key name", 0, key_since=STARTED - 60, keys_seen=1
+    )
+    after = BackendVerdict(
+        BackendState.RESUMES,
+        Mechanism.RFC5077,
+        b"the new key name",
+        1,
+        key_since=STARTED,
+        keys_seen=1,
+        weakness=Weakness.GUESSABLE_KEY,
+    )
+    events = (
+        KeyEvent(KeyEventKind.CHANGE, C, new_key=b"the new key name"),
+        KeyEvent(KeyEventKind.BREAK, B, old_key=b"the old key name"),
+    )
+    ledger = Ledger()
+    ledger.fold(round_of(shop, (A, B), [full(A), full(B)]))
+    ledger.fold(
+        round_of(
+            shop,
+            (A, C),
+            [
+                full(A),
+                offered(A, origin=Origin.AGED),
+                offered(A, issuer=B, origin=Origin.DEPARTED, resumed=False),
+                full(C),
+                offered(C, issuer=B, origin=Origin.DEPARTED, resumed=False),
+            ],
+            verdicts={TLS13: VersionVerdict(TargetState.ROTATING, {A: before, C: after}, groups=2, events=events)},
+        )
+    )
+    return [collector(ledger)]
+
+
+def mixed() -> Sequence[Collector]:
+    """Several keys answer at one address: those with names are counted, of the others hits tell how many there are."""
+    shop = target(versions=(TLS12, TLS13))
+    named = BackendVerdict(
+        BackendState.MIXED,
+        Mechanism.RFC5077,
+        keys_seen=2,
+        survival=Survival(oldest_accepted=75.0, youngest_refused=61.5, hint=300),
+        census=Census(keys=2, offers=8, hits=4, effective=2.0, effective_low=1.27, effective_high=4.65),
+    )
+    hidden = BackendVerdict(BackendState.MIXED, Mechanism.HIDDEN, census=Census(keys=0, offers=2, hits=0))
+    ledger = Ledger()
+    ledger.fold(
+        round_of(
+            shop,
+            (A,),
+            [full(A)],
+            verdicts={
+                TLS12: VersionVerdict(TargetState.MIXED, {A: hidden}),
+                TLS13: VersionVerdict(TargetState.MIXED, {A: named}, groups=2),
+            },
+        )
+    )
+    return [collector(ledger)]
+
+
 def foreign() -> Sequence[Collector]:
     """Sessions of two other targets are offered, and those of one of them are accepted."""
     shop = target(versions=(TLS12, TLS13), share_with=("blog", "bank"))
@@ -144,6 +222,8 @@ SCENES: Mapping[str, Callable[[], Sequence[Collector]]] = {
     "first_sight": first_sight,
     "shared_key": shared_key,
     "trouble": trouble,
+    "rotation": rotation,
+    "mixed": mixed,
     "foreign": foreign,
     "own": own,
 }

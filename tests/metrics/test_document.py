@@ -9,9 +9,17 @@ from exporter.metrics.families import FAMILIES, TABLE
 from exporter.metrics.ledger import Ledger
 from exporter.model.observation import Ticket
 from exporter.model.target import MAX_SHARED, Address, Expect
-from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, TargetState, VersionVerdict
+from exporter.model.verdicts import (
+    BackendState,
+    BackendVerdict,
+    Census,
+    Mechanism,
+    Survival,
+    TargetState,
+    VersionVerdict,
+)
 from tests.metrics.parsed import Scrape
-from tests.metrics.rounds import TLS12, TLS13, A, B, C, full, offered, round_of, target
+from tests.metrics.rounds import TLS12, TLS13, V6, A, B, C, full, offered, round_of, target
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -32,7 +40,7 @@ def test_names_are_unique() -> None:
         pytest.param("rounds_total", 1, "1", id="one for a target"),
         pytest.param("rtt_seconds", 3, "B", id="one for a backend"),
         pytest.param("certificates", 2, "V", id="one for a version"),
-        pytest.param("resumptions_total", 12, "2·B·V", id="several for both"),
+        pytest.param("resumptions_total", 24, "4·B·V", id="several for both"),
         pytest.param("http_request_duration_seconds", 19, "19", id="a histogram"),
         pytest.param("handshake_duration_seconds", 114, "57·V", id="a histogram for a version"),
         pytest.param("build_info", 0, "0", id="about the exporter"),
@@ -46,15 +54,25 @@ def test_series_of_a_family(name: str, expected: int, written: str) -> None:
 def test_the_bound_holds_and_is_reached() -> None:
     """A target of which everything is known has as many series as the page says, but TLS 1.2 has fewer kinds."""
     versions, backends = (TLS12, TLS13), (A, B, C)
-    known = BackendVerdict(BackendState.RESUMES, Mechanism.RFC5077, b"name", 0)
+    known = BackendVerdict(
+        BackendState.RESUMES,
+        Mechanism.RFC5077,
+        b"name",
+        0,
+        key_since=1.0,
+        keys_seen=1,
+        survival=Survival(75.0, 150.0, 300),
+        census=Census(keys=1, offers=1, hits=1),
+    )
     verdict = VersionVerdict(TargetState.CONSISTENT, dict.fromkeys(backends, known), groups=1, ratios=(0.5,))
     expect = Expect(min_backends=3, rotation=1, ticket_life=1, keepalive_idle=1)
+    others = tuple(f"site {number}" for number in range(MAX_SHARED))
+    shop = target(versions=versions, expect=expect, share_with=others)
     ledger = Ledger()
+    ledger.fold(round_of(shop, (V6,), [full(V6, tls) for tls in versions]))
     ledger.fold(
         round_of(
-            target(
-                versions=versions, expect=expect, share_with=tuple(f"site {number}" for number in range(MAX_SHARED))
-            ),
+            shop,
             backends,
             [
                 observation

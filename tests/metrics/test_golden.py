@@ -85,7 +85,7 @@ def test_no_created_series() -> None:
     assert set() == endings
 
 
-@pytest.mark.parametrize("secret", ["secret of a ticket", "a key's own name", "CN=", "nobody listens"])
+@pytest.mark.parametrize("secret", ["secret of a ticket", "key's own name", "key name", "CN=", "nobody listens"])
 def test_nothing_secret_or_unbounded_is_exposed(secret: str) -> None:
     """No ticket, key name, subject or error text is part of an exposition."""
     assert all(secret not in expose(scene()) for scene in SCENES.values())

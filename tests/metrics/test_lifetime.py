@@ -1,10 +1,12 @@
 """When series begin, and when they are gone."""
 
+import pytest
+
 from exporter.metrics.ledger import Ledger
 from exporter.model.failure import STAGE_REASONS, Failure, Reason, Stage
-from exporter.model.observation import Observation
+from exporter.model.observation import Observation, Origin, Ticket
 from exporter.model.target import Address, Expect, Resumption
-from exporter.model.verdicts import Cause
+from exporter.model.verdicts import Cause, KeyEvent, KeyEventKind, TargetState, VersionVerdict
 from tests.metrics.parsed import Scrape
 from tests.metrics.rounds import (
     TLS12,
@@ -64,6 +66,77 @@ def test_a_single_backend_has_no_peers() -> None:
     assert [{"backend": str(A), "target": "shop", "tls": "1.3", "origin": "self"}] == fold(backends=(A,)).labels(
         "resumption_attempts_total"
     )
+
+
+@pytest.mark.parametrize(
+    ("observation", "survival", "expected"),
+    [
+        pytest.param(full(tickets=(Ticket(b"", 61),)), True, 0, id="just long enough"),
+        pytest.param(full(tickets=(Ticket(b"", 60),)), True, None, id="a minute"),
+        pytest.param(full(tickets=(Ticket(b"", 0),)), True, 0, id="without a hint"),
+        pytest.param(full(tickets=(Ticket(b"", 5), Ticket(b"", 300))), True, 0, id="one of two"),
+        pytest.param(full(tickets=(), session_id=True), True, 0, id="a session id"),
+        pytest.param(full(tickets=()), True, None, id="no session at all"),
+        pytest.param(full(), False, None, id="none are kept back"),
+        pytest.param(offered(), True, None, id="not from a full handshake"),
+    ],
+)
+def test_aged_sessions_are_counted_once_there_can_be_one(
+    observation: Observation, survival: bool, expected: int | None
+) -> None:
+    """A session that lives for over a minute, or does not say how long, will be offered when it is old."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(survival=survival), (A, B), [observation]))
+    ledger.fold(round_of(target(survival=survival), (A, B)))
+
+    scrape = Scrape(ledger)
+
+    names = ("resumption_attempts_total", "resumptions_total")
+    assert [expected] * 2 == [scrape.value(name, backend=A, tls=TLS13, origin="aged") for name in names]
+    assert scrape.value("resumptions_total", backend=B, tls=TLS13, origin="aged") is None
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        pytest.param(full(B), 0, id="it had issued tickets"),
+        pytest.param(full(B, tickets=()), None, id="it had issued none"),
+        pytest.param(full(B, TLS12), None, id="in another version"),
+    ],
+)
+def test_sessions_of_the_departed_are_counted_at_those_who_are_asked(last: Observation, expected: int | None) -> None:
+    """When a backend leaves, what it issued will be offered to the others, to those that come later, too."""
+    ledger = Ledger()
+    ledger.fold(round_of(target(), (A, B), [last]))
+    before = Scrape(ledger)
+    ledger.fold(round_of(target(), (A,)))
+    ledger.fold(round_of(target(), (A, C), [offered(C, issuer=B, origin=Origin.DEPARTED, resumed=False)]))
+    after = Scrape(ledger)
+
+    assert [] == [labels for labels in before.labels("resumptions_total") if labels["origin"] == "departed"]
+    assert expected == after.value("resumption_attempts_total", backend=A, tls=TLS13, origin="departed")
+    assert (1, 0) == tuple(
+        after.value(name, backend=C, tls=TLS13, origin="departed")
+        for name in ("resumption_attempts_total", "resumptions_total")
+    )
+
+
+def test_key_events_outlive_their_backend() -> None:
+    """Changes and breaks are there at 0 from admission on, and a backend that leaves takes none of them along."""
+    ledger = Ledger()
+    ledger.admit(target())
+    admitted = Scrape(ledger)
+    kinds = (KeyEventKind.CHANGE, KeyEventKind.CHANGE, KeyEventKind.BREAK)
+    events = tuple(KeyEvent(kind, B) for kind in kinds)
+    rotating = VersionVerdict(TargetState.ROTATING, events=events)
+    ledger.fold(round_of(target(), (A, B), verdicts={TLS13: rotating}))
+    ledger.fold(round_of(target(), (A,), verdicts={TLS13: VersionVerdict(TargetState.CONSISTENT)}))
+    ledger.fold(round_of(target(), (A,)))
+    later = Scrape(ledger)
+
+    names = ("ticket_key_changes_total", "ticket_key_breaks_total")
+    assert (0, 0) == tuple(admitted.value(name, tls=TLS13) for name in names)
+    assert (2, 1) == tuple(later.value(name, tls=TLS13) for name in names)
 
 
 def test_a_version_that_is_not_spoken_has_no_session_counters() -> None:
