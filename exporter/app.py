@@ -32,6 +32,7 @@ from exporter.reference.truth import check_truth
 from exporter.schedule.scheduler import keep_beat
 from exporter.verdict.history import EMPTY, History
 from exporter.verdict.keybook import records_of
+from exporter.verdict.rules import Rules
 from exporter.web.listen import ListenError
 from exporter.web.pages import Pages
 from exporter.web.ready import why_not_ready
@@ -93,7 +94,8 @@ class Daemon:
         self._dialler = Dialler()
         self._resolver = Resolver()
         self._prober = Prober(
-            Means(self._dialler.dial, time.monotonic, time.time, random.random), hold=config.ticket_keys.hold
+            Means(self._dialler.dial, time.monotonic, time.time, random.random),
+            Rules(hold=config.ticket_keys.hold, grace=config.ticket_keys.grace),
         )
         self._salt = config.ticket_keys.salt
         self._ledger = Ledger()

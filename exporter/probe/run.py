@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from exporter.model.failure import Failure, Reason, Stage
@@ -14,6 +14,7 @@ from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.round import Round
 from exporter.verdict.judge import judge
+from exporter.verdict.rules import Rules
 
 _NONE: Mapping[str, Memory] = MappingProxyType({})
 
@@ -23,11 +24,11 @@ class Prober:
     """Makes rounds.
 
     Attributes:
-        hold: rounds for which a verdict outlives lost probes.
+        rules: how patient the verdicts are.
     """
 
     means: Means
-    hold: int = 3
+    rules: Rules = field(default_factory=Rules)
 
     async def run_round(
         self, target: Target, found: Resolved, memory: Memory, others: Mapping[str, Memory] = _NONE
@@ -49,7 +50,7 @@ class Prober:
                 for candidate in candidates(target, found.addresses, memory, others, now):
                     told = await offer(target, candidate, self.means.dial)
                     foreign.append(told)  # one by one, since the round's end may cut them short
-        judgement = judge(target, found.addresses, round_.observations, memory.history, hold=self.hold)
+        judgement = judge(target, found.addresses, round_.observations, memory.history, now=started, rules=self.rules)
         result = RoundResult(
             target=target,
             number=memory.rounds,

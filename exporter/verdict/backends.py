@@ -1,7 +1,7 @@
 """How one backend resumes, for one TLS version."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from exporter.model.failure import Failure, Reason
 from exporter.model.observation import Handshake, Observation, Origin
@@ -30,7 +30,10 @@ _SUSPICION = 6  # a connection that is reset or lost by chance looks like a kill
 _POINTS_OF_AN_END = 3
 _POINTS_OF_SILENCE = 2
 _DOUBTS = 2  # rounds in a row that it takes to unsay a state which was proven
+_DOUBTS_OF_MIXED = 8  # the same where chance decides which server answers
 _CONTRADICTIONS = 2  # rounds, since one may be a restart between two connections
+_CONTRADICTORY_ROUNDS = 8  # the window that they are counted in
+_CLEAN_ROUNDS = 12  # in a row, after which several keys behind one address are gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,9 @@ class Evidence:
         refused: it refused a fresh ticket of its own.
         rekeyed: it refused one of those while it already encrypted with another key.
         wavered: it refused a ticket and then accepted the very same.
+        returned: it encrypted with a key that another had followed, and refuses tickets by their key.
+        smooth: all that it was offered of its own was accepted, and no more than one key was seen; None where nothing
+            was seen to be accepted or refused.
         alerted: it answered an offer by a fatal alert, and worked without the offer.
         suspicion: points for offers after which the connection ended otherwise, since it last survived one.
     """
@@ -58,12 +64,23 @@ class Evidence:
     refused: bool = False
     rekeyed: bool = False
     wavered: bool = False
+    returned: bool = False
+    smooth: bool | None = None
     alerted: bool = False
     suspicion: int = 0
 
 
-def gather(observations: Sequence[Observation], offers: Sequence[JudgedOffer], suspicion: int) -> Evidence:
-    """Sum up one backend's round; `suspicion` is what the last one left."""
+def gather(
+    observations: Sequence[Observation], offers: Sequence[JudgedOffer], suspicion: int, *, returned: bool = False
+) -> Evidence:
+    """Sum up one backend's round.
+
+    Args:
+        observations: its own.
+        offers: those that it was made.
+        suspicion: what the last round left of it.
+        returned: a key of its came back while it refuses tickets by their key.
+    """
     shaken = [seen.outcome.tls for seen in observations if isinstance(seen.outcome, Handshake)]
     full = [tls for tls in shaken if not tls.resumed]
     old = any(tls.version is TlsVersion.TLS12 for tls in shaken)
@@ -80,6 +97,8 @@ def gather(observations: Sequence[Observation], offers: Sequence[JudgedOffer], s
         refused=bool(refusals),
         rekeyed=any(one.crossing.cause is Cause.KEY for one in refusals),
         wavered=_wavers(offers),
+        returned=returned,
+        smooth=_runs_smoothly(offers, returned=returned),
         alerted=any(_alerts(one) for one in offers),
         suspicion=_suspect(observations, offers, suspicion),
     )
@@ -96,6 +115,13 @@ def _wavers(offers: Sequence[JudgedOffer]) -> bool:
         elif one.crossing.outcome is OfferOutcome.ACCEPTED and one.offer.ticket.identity in refused:
             return True
     return False
+
+
+def _runs_smoothly(offers: Sequence[JudgedOffer], *, returned: bool) -> bool | None:
+    at_home = [one for one in offers if one.offer.origin in {Origin.SELF, Origin.AGED}]
+    if returned or any(one.telling for one in at_home):
+        return False
+    return True if any(one.crossing.outcome is OfferOutcome.ACCEPTED for one in at_home) else None
 
 
 def _alerts(one: JudgedOffer) -> bool:
@@ -128,6 +154,7 @@ class Finding:
     proven: bool
     doubts: int = 0
     contradictions: tuple[int, ...] = ()
+    clean: int = 0
 
 
 def find(evidence: Evidence, memory: BackendMemory, *, now: int, hold: int) -> Finding:
@@ -137,22 +164,26 @@ def find(evidence: Evidence, memory: BackendMemory, *, now: int, hold: int) -> F
     rounds in a row: a restart between two connections is no change.
     """
     fading = memory.state if now - memory.proven <= hold else BackendState.UNKNOWN
-    contradictions = _contradictions(evidence, fading, memory, now=now, hold=hold)
+    clean = memory.clean if evidence.smooth is None else memory.clean + 1 if evidence.smooth else 0
+    contradictions = _contradictions(evidence, memory, now=now, hold=hold)
+    held = Finding(fading, proven=False, doubts=memory.doubts, contradictions=contradictions, clean=clean)
     worse = _worse(evidence)
     if evidence.alerted or evidence.suspicion >= _SUSPICION:
-        return Finding(BackendState.KILLS, proven=True, contradictions=contradictions)
-    if len(contradictions) >= _CONTRADICTIONS and (evidence.accepted or evidence.rekeyed):
-        return Finding(BackendState.MIXED, proven=True, contradictions=contradictions)
+        return replace(held, state=BackendState.KILLS, proven=True, doubts=0)
+    torn = clean < _CLEAN_ROUNDS and (fading is BackendState.MIXED or len(contradictions) >= _CONTRADICTIONS)
+    if torn and (evidence.accepted or evidence.rekeyed):
+        return replace(held, state=BackendState.MIXED, proven=True, doubts=0)
     if evidence.accepted:
         stateful = evidence.by_id or memory.mechanism is Mechanism.STATEFUL
+        left = () if fading is BackendState.MIXED else contradictions
         state = BackendState.STATEFUL if stateful else BackendState.RESUMES
-        return Finding(state, proven=True, contradictions=contradictions)
+        return replace(held, state=state, proven=True, doubts=0, contradictions=left)
     if worse is None:
-        held = _held(evidence, memory, fading)
-        return Finding(held, proven=False, doubts=memory.doubts, contradictions=contradictions)
-    if fading in GOOD and memory.doubts + 1 < _DOUBTS:
-        return Finding(fading, proven=False, doubts=memory.doubts + 1, contradictions=contradictions)
-    return Finding(worse, proven=True, contradictions=contradictions)
+        return replace(held, state=_held(evidence, memory, fading))
+    doubts = memory.doubts + 1
+    if fading in GOOD and doubts < (_DOUBTS_OF_MIXED if fading is BackendState.MIXED else _DOUBTS):
+        return replace(held, doubts=doubts)
+    return replace(held, state=worse, proven=True, doubts=0)
 
 
 def _worse(evidence: Evidence) -> BackendState | None:
@@ -175,9 +206,8 @@ def _held(evidence: Evidence, memory: BackendMemory, fading: BackendState) -> Ba
     return BackendState.UNKNOWN if outlived else fading
 
 
-def _contradictions(
-    evidence: Evidence, fading: BackendState, memory: BackendMemory, *, now: int, hold: int
-) -> tuple[int, ...]:
-    lately = tuple(then for then in memory.contradictions if now - then <= 2 * hold)
-    torn = evidence.refused and (evidence.accepted or fading in GOOD)
-    return (*lately, now) if evidence.wavered or evidence.rekeyed or torn else lately
+def _contradictions(evidence: Evidence, memory: BackendMemory, *, now: int, hold: int) -> tuple[int, ...]:
+    window = max(2 * hold, _CONTRADICTORY_ROUNDS)
+    lately = tuple(then for then in memory.contradictions if now - then < window)
+    torn = evidence.refused and evidence.accepted
+    return (*lately, now) if evidence.wavered or evidence.returned or evidence.rekeyed or torn else lately

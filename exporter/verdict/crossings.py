@@ -102,9 +102,8 @@ def _survey(observations: Sequence[Observation], keys: Keys) -> _Surroundings:
 
 def _cross(seen: Observation, offer: Offer, around: _Surroundings, *, spent: bool) -> Crossing:
     outcome = outcome_of(seen)
-    tickets = seen.outcome.tls.tickets if isinstance(seen.outcome, Handshake) else ()
     offered_key = around.keys.name(offer.issuer, offer.ticket)
-    issued_key = around.keys.name(seen.backend, tickets[0]) if tickets else None
+    issued_key = around.keys.issued(seen)
     cause = None
     if outcome is OfferOutcome.REFUSED and isinstance(seen.outcome, Handshake):
         # Where the key has changed or may have, a ticket that was taken before has lost its key.
@@ -143,7 +142,8 @@ def _show(tries: Sequence[JudgedOffer], before: Standing | None, keys: Keys, now
         return None
     earlier = before.refusals if before is not None else 0
     last = refusals[-1]
-    return Standing(OfferOutcome.REFUSED, now, last.cause, last.offered_key, earlier + len(refusals))
+    acceptor_key = keys.current.get(last.acceptor)
+    return Standing(OfferOutcome.REFUSED, now, last.cause, last.offered_key, earlier + len(refusals), acceptor_key)
 
 
 def _is_past(crossing: Crossing, keys: Keys) -> bool:
@@ -159,7 +159,30 @@ def _outdated(pair: Pair, old: Standing, keys: Keys) -> bool:
         return False
     if old.outcome is OfferOutcome.ACCEPTED:
         return old.offered_key is not None and old.offered_key != issuer
-    return old.cause is Cause.KEY and issuer == acceptor and len(issuer) >= LONG_NAME
+    if issuer != acceptor or len(issuer) < LONG_NAME:
+        return False
+    # Of two keys with one name the refusal says so; of one that either of them has left it says nothing.
+    return old.cause is Cause.KEY or (old.offered_key, old.acceptor_key) != (issuer, acceptor)
+
+
+def newly_parted(
+    before: Mapping[Pair, Standing], after: Mapping[Pair, Standing], keys: Keys, recent: Collection[Address]
+) -> frozenset[Address]:
+    """Find backends whose hidden key seems to be another than before, or than that of those who were there before.
+
+    Args:
+        before: how pairs stood before a round.
+        after: how they stand after it.
+        keys: names of keys; where those of both backends are visible, they tell by themselves.
+        recent: backends that have joined in the last rounds.
+    """
+    parted = [
+        pair
+        for pair, standing in after.items()
+        if standing.outcome is OfferOutcome.REFUSED and not keys.current.keys() >= set(pair)
+    ]
+    turned = {pair[0] for pair in parted if pair in before and before[pair].outcome is OfferOutcome.ACCEPTED}
+    return frozenset(turned | {backend for pair in parted for backend in pair if backend in recent})
 
 
 def crossed(standing: Mapping[Pair, Standing]) -> Crossed:

@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from exporter.model.target import Address, TlsVersion
-from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome
+from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome, Survival
+from exporter.verdict.census import Samples
+from exporter.verdict.dangers import Signs
+from exporter.verdict.keyline import KeyLine
+from exporter.verdict.losses import Gone, Losses
 from exporter.verdict.mechanism import Batch
+from exporter.verdict.rotation import Rotation
 
 Pair = tuple[Address, Address]
 """Issuer and acceptor of an offered ticket."""
@@ -20,6 +25,7 @@ class Standing:
         round: the number of the round that showed it.
         offered_key: name of the key that had been offered, None where it was not visible.
         refusals: how often it was refused since it was last accepted.
+        acceptor_key: name of the key with which the acceptor then encrypted, None where it was not visible.
     """
 
     outcome: OfferOutcome
@@ -27,6 +33,7 @@ class Standing:
     cause: Cause | None = None
     offered_key: bytes | None = field(default=None, repr=False)
     refusals: int = 0
+    acceptor_key: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +47,17 @@ class BackendMemory:
         doubts: rounds in a row that spoke for a worse state.
         suspicion: how strongly it looks as if offers end connections there.
         contradictions: numbers of the rounds in which it accepted and refused what it should have taken alike.
+        clean: rounds in a row in which it showed one key and took all its tickets.
         accepted: heads of the last tickets that it accepted.
+        spending: it was seen to accept a ticket but once.
+        torn: number of the last round in which it refused its own ticket since it encrypted with another key.
         group: number of its key group when that was last known.
         spoken: it has once completed a handshake.
+        newcomer: others were known before it was.
+        born: number of the round in which it was first there.
+        look: fingerprint of the certificate, and the cipher, of the last full handshake.
+        heralds: names of keys that it was seen to encrypt with while it was settled on another, and since when.
+        keys_seen: how many keys it was seen to be settled on, or to have beside.
     """
 
     batches: tuple[Batch, ...] = ()
@@ -52,9 +67,22 @@ class BackendMemory:
     doubts: int = 0
     suspicion: int = 0
     contradictions: tuple[int, ...] = ()
+    clean: int = 0
     accepted: tuple[bytes, ...] = field(default=(), repr=False)
+    spending: bool = False
+    torn: int | None = None
     group: int | None = None
     spoken: bool = False
+    newcomer: bool = False
+    born: int = 0
+    look: tuple[bytes, str] | None = field(default=None, repr=False)
+    line: KeyLine = field(default_factory=KeyLine)
+    heralds: Mapping[bytes, float] = field(default_factory=dict, repr=False)
+    keys_seen: int = 0
+    losses: Losses = field(default_factory=Losses)
+    samples: Samples = field(default_factory=Samples)
+    survival: Survival = field(default_factory=Survival)
+    signs: Signs = field(default_factory=Signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +119,18 @@ class VersionHistory:
     """What is remembered of a target for one TLS version.
 
     Attributes:
+        known: names of keys that may be believed, the one seen longest ago first.
         book: the keys that backends were seen to encrypt with, in order of first sight, also of some that have left.
+        gone: backends that have left.
     """
 
     backends: Mapping[Address, BackendMemory] = field(default_factory=dict)
     standing: Mapping[Pair, Standing] = field(default_factory=dict)
     numbers: Numbers = field(default_factory=Numbers)
+    known: tuple[bytes, ...] = field(default=(), repr=False)
     book: Mapping[Address, tuple[KeySight, ...]] = field(default_factory=dict)
+    gone: Mapping[Address, Gone] = field(default_factory=dict)
+    rotation: Rotation = field(default_factory=Rotation)
 
 
 @dataclass(frozen=True, slots=True)

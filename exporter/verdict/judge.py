@@ -1,7 +1,7 @@
 """One round of a target, judged: what its backends do, how they stand to each other, and what went wrong."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from exporter.model.failure import Failure
@@ -10,8 +10,12 @@ from exporter.model.target import Address, Target, TlsVersion
 from exporter.model.verdicts import VersionVerdict
 from exporter.verdict.hints import speaks
 from exporter.verdict.history import History, VersionHistory
+from exporter.verdict.rules import Rules
+from exporter.verdict.scene import VersionRound
 from exporter.verdict.speech import Speech, failures_of, hear
-from exporter.verdict.version import VersionRound, judge_version
+from exporter.verdict.version import judge_version
+
+_RULES = Rules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ def judge(
     observations: Sequence[Observation],
     history: History,
     *,
-    hold: int = 3,
+    now: float,
+    rules: Rules = _RULES,
 ) -> Judgement:
     """Judge one round.
 
@@ -45,11 +50,14 @@ def judge(
         backends: all that the name stood for in this round, those that were not probed too.
         observations: in the order of their dials.
         history: from the judgement of the round before, EMPTY at first.
-        hold: rounds for which the last state of a backend holds while nothing is seen of it.
+        now: Unix time in seconds at which the round began.
+        rules: how patient the judgement is.
     """
-    now = history.round + 1
+    number = history.round + 1
     if target.probe.sample:
-        hold *= max(1, ceil(len(backends) / target.probe.sample))  # a sampled backend's turn comes only so often
+        # A sampled backend's turn comes only so often.
+        turns = max(1, ceil(len(backends) / target.probe.sample))
+        rules = replace(rules, hold=rules.hold * turns)
     here = frozenset(backends)
     present = tuple(sorted(here))
     speech = hear(target.versions, observations, history)
@@ -57,9 +65,9 @@ def judge(
     remembered: dict[TlsVersion, VersionHistory] = {}
     for version in target.versions:
         seen = tuple(one for one in observations if one.version is version and one.backend in here)
-        this = VersionRound(version, present, seen, speech, now, hold)
+        this = VersionRound(version, present, seen, speech, number, now, rules)
         verdicts[version], remembered[version] = judge_version(this, history.of(version))
-    after = History(now, remembered)
+    after = History(number, remembered)
     return Judgement(verdicts, _supported(after, present, speech), failures_of(observations, speech), after)
 
 

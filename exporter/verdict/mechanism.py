@@ -1,11 +1,12 @@
 """How a backend keeps its sessions, read from the tickets that it hands out."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 
 from exporter.model.observation import Ticket, TlsFacts
+from exporter.model.target import Address
 from exporter.model.verdicts import Mechanism
 
 _HEAD_BYTES = 32  # no known layout has its key name any deeper
@@ -113,6 +114,17 @@ def _layout(heads: set[bytes]) -> Mechanism:
     if depth < 4 and len(heads) > 2:
         return Mechanism.HIDDEN
     return Mechanism.UNKNOWN
+
+
+def layout_in_common(heads: Mapping[Address, bytes]) -> dict[Address, Mechanism]:
+    """Name the layout of tickets of different backends, for those that share a long name with another one's."""
+    ordered = sorted((head, owner) for owner, head in heads.items())
+    found: dict[Address, Mechanism] = {}
+    for (one, owner), (other, neighbour) in pairwise(ordered):
+        if _shared(one, other) >= LONG_NAME and len(one) >= _HEAD_BYTES:
+            layout = _layout({one, other}) if one != other else Mechanism.UNKNOWN
+            found.update({owner: layout, neighbour: layout})
+    return found
 
 
 def _of_newest_form(batches: Sequence[Batch]) -> list[Batch]:

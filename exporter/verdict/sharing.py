@@ -33,6 +33,7 @@ def compare(
     *,
     numbers: Numbers,
     last: Mapping[Address, int],
+    excused: bool = False,
 ) -> Comparison:
     """Compare the backends that resume, and say how all stand.
 
@@ -42,12 +43,13 @@ def compare(
         crossed: who accepts and who refuses whose tickets.
         numbers: those that keys had so far.
         last: the group in which each backend was last.
+        excused: a key has changed so lately that backends may differ.
     """
     good = frozenset(backend for backend, state in states.items() if state in GOOD)
     names = {backend: name for backend, name in names.items() if backend in good}
     crossed = crossed.among(good)
     cells = partition(good, names, crossed)
-    state = share(states, names, crossed)
+    state = share(states, names, crossed, excused=excused)
     odd = find_odd(state, states, cells, tell_apart(cells, names, crossed), crossed)
     keepers = frozenset(backend for backend, found in states.items() if found is BackendState.STATEFUL)
     keyed = [cell - keepers for cell in cells if not cell <= keepers]
@@ -57,7 +59,9 @@ def compare(
     return Comparison(state, sum(found in GOOD | BAD for found in states.values()), odd, grouping)
 
 
-def share(states: Mapping[Address, BackendState], names: Mapping[Address, bytes], crossed: Crossed) -> TargetState:
+def share(
+    states: Mapping[Address, BackendState], names: Mapping[Address, bytes], crossed: Crossed, *, excused: bool = False
+) -> TargetState:
     """Draw the state of a target from its backends, leaving out those that cannot be judged; the first that holds."""
     judged = {backend: state for backend, state in states.items() if state in GOOD | BAD}
     good = {backend for backend, state in judged.items() if state in GOOD}
@@ -71,9 +75,23 @@ def share(states: Mapping[Address, BackendState], names: Mapping[Address, bytes]
     if BackendState.MIXED in judged.values():
         return TargetState.MIXED
     keepers = {backend for backend, state in judged.items() if state is BackendState.STATEFUL}
+    return _share_alike(good, keepers, names, crossed.among(good), excused=excused)
+
+
+def _share_alike(
+    good: Collection[Address],
+    keepers: Collection[Address],
+    names: Mapping[Address, bytes],
+    crossed: Crossed,
+    *,
+    excused: bool,
+) -> TargetState:
+    """Draw the state of backends that all resume."""
     if keepers == good:
-        return _share_sessions(good, crossed.among(good))
-    return _share_keys(good, keepers, names, crossed.among(good))
+        return _share_sessions(good, crossed)
+    if excused and (crossed.refused or crossed.doubted or len(set(names.values())) > 1):
+        return TargetState.ROTATING
+    return _share_keys(good, keepers, names, crossed)
 
 
 def _share_sessions(backends: Collection[Address], crossed: Crossed) -> TargetState:

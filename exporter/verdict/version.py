@@ -1,86 +1,101 @@
 """One TLS version's part of a round, judged."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
-from exporter.model.observation import Observation
-from exporter.model.target import Address, TlsVersion
-from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, VersionVerdict
+from exporter.model.observation import Origin
+from exporter.model.target import Address
+from exporter.model.verdicts import (
+    BackendState,
+    BackendVerdict,
+    Cause,
+    Mechanism,
+    OfferOutcome,
+    VersionVerdict,
+)
 from exporter.verdict.backends import Evidence, Finding, find, gather
-from exporter.verdict.crossings import JudgedOffer, crossed, judge_offers, stand
+from exporter.verdict.census import count, keys_of
+from exporter.verdict.changes import Book, find_changes
+from exporter.verdict.crossings import crossed, newly_parted, stand
+from exporter.verdict.dangers import dangers_of
+from exporter.verdict.fates import see_departed, tell_fates
 from exporter.verdict.history import BackendMemory, Pair, Standing, VersionHistory
-from exporter.verdict.keys import Keys, read_keys
-from exporter.verdict.learning import learn
+from exporter.verdict.keyline import follow, settle
+from exporter.verdict.keys import keep_known
 from exporter.verdict.ratios import ratios_of
+from exporter.verdict.rotation import conclude, turn
+from exporter.verdict.scene import Scene, VersionRound, look
 from exporter.verdict.sharing import Comparison, compare
-from exporter.verdict.speech import Speech
 
 _KEYLESS = frozenset({BackendState.FAILED, BackendState.NOT_SPOKEN, BackendState.NO_TICKETS})
 """States in which a key that is remembered is not one that is in use."""
-
-
-@dataclass(frozen=True, slots=True)
-class VersionRound:
-    """What a round brought for one TLS version.
-
-    Attributes:
-        backends: all that are present, in order.
-        observations: those of this version and these backends, in the order of their dials.
-        now: the round's number.
-        hold: rounds for which a state holds while nothing is seen.
-    """
-
-    version: TlsVersion
-    backends: tuple[Address, ...]
-    observations: tuple[Observation, ...]
-    speech: Speech
-    now: int
-    hold: int
+_AT_HOME = frozenset({Origin.SELF, Origin.AGED})
+_TORN_ROUNDS = 8  # for which a refusal by key makes keys that come back a contradiction
 
 
 def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionVerdict, VersionHistory]:
     """Judge one TLS version's part of a round, and tell what is to be remembered of it."""
-    seen: dict[Address, list[Observation]] = {backend: [] for backend in this.backends}
-    for one in this.observations:
-        seen[one.backend].append(one)
-    memories = {
-        backend: learn(history.backends.get(backend, BackendMemory()), seen[backend]) for backend in this.backends
-    }
-    keys = read_keys(
-        {backend: memory.batches for backend, memory in memories.items()},
-        {backend: memory.mechanism for backend, memory in memories.items()},
-    )
-    offers = judge_offers(this.observations, keys, history.backends)
-    taken: dict[Address, list[JudgedOffer]] = {backend: [] for backend in this.backends}
-    for offer in offers:
-        taken[offer.crossing.acceptor].append(offer)
-    evidence = {
-        backend: gather(seen[backend], taken[backend], memory.suspicion) for backend, memory in memories.items()
-    }
-    standing = _stand(this, offers, evidence, keys, history)
+    scene, memories = look(this, history)
+    memories = {backend: _follow(scene, backend, memory) for backend, memory in memories.items()}
+    evidence = {backend: _gather(scene, backend, memory) for backend, memory in memories.items()}
     findings = {backend: _find(this, backend, evidence[backend], memory) for backend, memory in memories.items()}
+    states = {backend: finding.state for backend, finding in findings.items()}
+    mixed = frozenset(backend for backend, state in states.items() if state is BackendState.MIXED)
+    changes = find_changes(history.backends, memories, history.book, scene.issued, mixed, this.now)
+    fates = tell_fates(scene, changes, mixed)
+    gone, departed = see_departed(scene, states)
+    standing = _stand(scene, evidence)
+    unread = {backend for backend in scene.keys.unread if memories[backend].line.name is not None}
+    recent = {b for b, memory in memories.items() if memory.newcomer and this.number - memory.born <= this.rules.hold}
+    parted = newly_parted(history.standing, standing, scene.keys, recent)
+    rotation = turn(history.rotation, changes.turning | fates.turning | unread | parted, this.now)
     comparison = compare(
-        {backend: finding.state for backend, finding in findings.items()},
-        keys.current,
+        states,
+        scene.keys.current,
         crossed(standing),
         numbers=history.numbers,
         last={backend: memory.group for backend, memory in memories.items() if memory.group is not None},
+        excused=rotation.excuses(this.now, this.rules.grace),
     )
     remembered = {
-        backend: _remember(memory, findings[backend], evidence[backend], comparison.grouping.of.get(backend), this.now)
-        for backend, memory in memories.items()
+        backend: _remember(memory, findings[backend], evidence[backend], comparison.grouping.of.get(backend), this)
+        for backend, memory in fates.memories.items()
     }
-    verdict = _verdict(this, offers, keys, findings, comparison)
-    return verdict, VersionHistory(remembered, standing, comparison.grouping.numbers)
+    verdict = _verdict(scene, findings, comparison, remembered, changes.book)
+    after = VersionHistory(
+        remembered,
+        standing,
+        comparison.grouping.numbers,
+        known=keep_known(history.known, scene.keys),
+        book=changes.book,
+        gone=gone,
+        rotation=conclude(rotation, comparison.state, this.backends),
+    )
+    return replace(verdict, events=(*changes.events, *fates.breaks, *departed)), after
 
 
-def _stand(
-    this: VersionRound,
-    offers: Sequence[JudgedOffer],
-    evidence: Mapping[Address, Evidence],
-    keys: Keys,
-    history: VersionHistory,
-) -> dict[Pair, Standing]:
+def _follow(scene: Scene, backend: Address, memory: BackendMemory) -> BackendMemory:
+    """Follow a backend's key, and note which of its tickets it turned down, and why."""
+    issued, offers = scene.issued[backend], scene.taken[backend]
+    causes = {one.crossing.cause for one in offers if one.offer.origin in _AT_HOME}
+    torn = scene.this.number if Cause.KEY in causes else memory.torn
+    spending = memory.spending or Cause.SINGLE_USE in causes
+    accepted = [
+        one.crossing.offered_key
+        for one in offers
+        if one.crossing.outcome is OfferOutcome.ACCEPTED and one.crossing.offered_key is not None
+    ]
+    return replace(memory, line=follow(memory.line, issued, accepted, scene.this.number), torn=torn, spending=spending)
+
+
+def _gather(scene: Scene, backend: Address, memory: BackendMemory) -> Evidence:
+    number = scene.this.number
+    lately = memory.torn is not None and number - memory.torn < _TORN_ROUNDS
+    returned = lately and number in memory.line.returns
+    return gather(scene.seen[backend], scene.taken[backend], memory.suspicion, returned=returned)
+
+
+def _stand(scene: Scene, evidence: Mapping[Address, Evidence]) -> dict[Pair, Standing]:
     """Tell how the pairs of present backends stand.
 
     A refusal from or to a backend that refuses even its own fresh tickets says nothing about the pair.
@@ -88,12 +103,12 @@ def _stand(
     steady = {backend for backend, shown in evidence.items() if not shown.refused}
     telling = [
         one
-        for one in offers
+        for one in scene.offers
         if one.crossing.issuer in evidence
         and (not one.telling or (one.crossing.issuer in steady and one.crossing.acceptor in steady))
     ]
-    before = {pair: old for pair, old in history.standing.items() if evidence.keys() >= set(pair)}
-    return stand(telling, before, keys, now=this.now, hold=this.hold)
+    before = {pair: old for pair, old in scene.history.standing.items() if evidence.keys() >= set(pair)}
+    return stand(telling, before, scene.keys, now=scene.this.number, hold=scene.this.rules.hold)
 
 
 def _find(this: VersionRound, backend: Address, evidence: Evidence, memory: BackendMemory) -> Finding:
@@ -101,47 +116,85 @@ def _find(this: VersionRound, backend: Address, evidence: Evidence, memory: Back
     if spoken in this.speech.not_spoken:
         return Finding(BackendState.NOT_SPOKEN, proven=True)
     if spoken in this.speech.failed:
-        return Finding(BackendState.FAILED, proven=False, doubts=memory.doubts, contradictions=memory.contradictions)
-    return find(evidence, memory, now=this.now, hold=this.hold)
+        return Finding(
+            BackendState.FAILED,
+            proven=False,
+            doubts=memory.doubts,
+            contradictions=memory.contradictions,
+            clean=memory.clean,
+        )
+    return find(evidence, memory, now=this.number, hold=this.rules.hold)
 
 
 def _remember(
-    memory: BackendMemory, finding: Finding, evidence: Evidence, group: int | None, now: int
+    memory: BackendMemory, finding: Finding, evidence: Evidence, group: int | None, this: VersionRound
 ) -> BackendMemory:
+    mended = memory.state is BackendState.MIXED and finding.proven and finding.state is not BackendState.MIXED
     return replace(
         memory,
         state=finding.state if finding.proven else memory.state,
-        proven=now if finding.proven else memory.proven,
+        proven=this.number if finding.proven else memory.proven,
         doubts=finding.doubts,
         contradictions=finding.contradictions,
+        clean=finding.clean,
+        line=settle(memory.line) if mended else memory.line,
         suspicion=evidence.suspicion,
         group=memory.group if group is None else group,
     )
 
 
 def _verdict(
-    this: VersionRound,
-    offers: tuple[JudgedOffer, ...],
-    keys: Keys,
+    scene: Scene,
     findings: Mapping[Address, Finding],
     comparison: Comparison,
+    memories: Mapping[Address, BackendMemory],
+    book: Book,
 ) -> VersionVerdict:
     backends = {
-        backend: BackendVerdict(
-            state=finding.state,
-            mechanism=Mechanism.NO_TICKETS if finding.state is BackendState.NO_TICKETS else keys.mechanisms[backend],
-            key_name=keys.current.get(backend) if finding.state not in _KEYLESS else None,
-            key_group=comparison.grouping.of.get(backend),
-            failure=this.speech.failed.get((backend, this.version)),
-        )
+        backend: _backend_verdict(scene, backend, finding, comparison, memories[backend], book)
         for backend, finding in findings.items()
     }
     return VersionVerdict(
         state=comparison.state,
         backends=backends,
-        crossings=tuple(one.crossing for one in offers),
+        crossings=tuple(one.crossing for one in scene.offers),
         judged=comparison.judged,
-        groups=comparison.grouping.count,
+        groups=_groups(comparison, backends),
         odd=comparison.odd,
-        ratios=ratios_of(this.observations),
+        ratios=ratios_of(scene.this.observations),
+    )
+
+
+def _groups(comparison: Comparison, backends: Mapping[Address, BackendVerdict]) -> int | None:
+    """Count the keys in use; those behind one address by its census, where there is only that one."""
+    if comparison.grouping.count is not None or len(backends) != 1:
+        return comparison.grouping.count
+    (only,) = backends.values()
+    return keys_of(only.census) if only.state is BackendState.MIXED else None
+
+
+def _backend_verdict(
+    scene: Scene,
+    backend: Address,
+    finding: Finding,
+    comparison: Comparison,
+    memory: BackendMemory,
+    book: Book,
+) -> BackendVerdict:
+    keyless = finding.state in _KEYLESS
+    without = finding.state is BackendState.NO_TICKETS
+    name = None if keyless else scene.keys.current.get(backend)
+    page = () if name is None else book.get(backend, ())
+    return BackendVerdict(
+        state=finding.state,
+        mechanism=Mechanism.NO_TICKETS if without else scene.keys.mechanisms[backend],
+        key_name=name,
+        key_group=comparison.grouping.of.get(backend),
+        key_since=next((sight.first_seen for sight in page if sight.current), None),
+        keys_seen=memory.keys_seen,
+        weakness=memory.signs.weakness,
+        dangers=dangers_of(memory.signs, finding.state),
+        survival=memory.survival,
+        census=count(memory.samples),
+        failure=scene.this.speech.failed.get((backend, scene.this.version)),
     )

@@ -24,6 +24,7 @@ from exporter.verdict.history import EMPTY, History
 from exporter.verdict.judge import Judgement, judge
 
 TLS12, TLS13 = TlsVersion.TLS12, TlsVersion.TLS13
+NOW = 1_800_000_000.0
 
 
 def address(number: int) -> Address:
@@ -104,6 +105,7 @@ class Prober:
         self.target = Target("sim", Endpoint("sim.test", 443), "sim.test")
         self.history: History = EMPTY
         self.observations: tuple[Observation, ...] = ()
+        self.now = NOW
         self._random = Random(seed)  # noqa: S311 - a simulation must repeat itself
         self._loss = loss
         self._serial = 0
@@ -116,8 +118,9 @@ class Prober:
         self.observations = tuple(
             seen for version in self.target.versions for seen in self._play(sorted(backends), version)
         )
+        self.now += 30.0
         self._round += 1
-        judgement = judge(self.target, backends, self.observations, self.history)
+        judgement = judge(self.target, backends, self.observations, self.history, now=self.now)
         self.history = judgement.history
         return judgement
 

@@ -10,7 +10,7 @@ from exporter.model.target import Endpoint, ProbeSettings, Target, TlsVersion
 from exporter.model.verdicts import BackendState, Cause, Mechanism
 from exporter.verdict.history import EMPTY
 from exporter.verdict.judge import judge
-from tests.verdict.fleet import TLS12, TLS13, address, certificate, shaken
+from tests.verdict.fleet import NOW, TLS12, TLS13, address, certificate, shaken
 
 HERE, PEER = address(1), address(2)
 TARGET = Target("t", Endpoint("site.test", 443), "site.test")
@@ -67,7 +67,7 @@ def play(rounds: Sequence[Sequence[Observation]], version: TlsVersion = TLS13) -
     """Judge rounds one after the other and give the backend's state after each."""
     history, states = EMPTY, []
     for observations in rounds:
-        judgement = judge(TARGET, (HERE, PEER), observations, history)
+        judgement = judge(TARGET, (HERE, PEER), observations, history, now=NOW)
         history = judgement.history
         states.append(judgement.verdicts[version].backends[HERE].state)
     return states
@@ -195,8 +195,8 @@ def test_tls13_without_a_view_of_its_tickets() -> None:
 
 def test_mechanism_of_session_ids() -> None:
     """A TLS 1.2 session that resumes by its id is state, and a server that gives none has no tickets."""
-    by_id = judge(TARGET, (HERE,), [O.full(session_id=True), O.offer("", "+")], EMPTY)
-    nothing = judge(TARGET, (HERE,), [O.full()], EMPTY)
+    by_id = judge(TARGET, (HERE,), [O.full(session_id=True), O.offer("", "+")], EMPTY, now=NOW)
+    nothing = judge(TARGET, (HERE,), [O.full()], EMPTY, now=NOW)
 
     assert by_id.verdicts[TLS12].backends[HERE].mechanism is Mechanism.STATEFUL
     assert nothing.verdicts[TLS12].backends[HERE].mechanism is Mechanism.NO_TICKETS
@@ -204,9 +204,9 @@ def test_mechanism_of_session_ids() -> None:
 
 def test_a_kept_ticket_of_a_changed_key_is_laid_to_the_key() -> None:
     """A ticket that was accepted in the round before and is refused after a change of key has not been used up."""
-    before = judge(TARGET, (HERE,), [*GOOD, S.offer("A2", "+", "A4")], EMPTY)
+    before = judge(TARGET, (HERE,), [*GOOD, S.offer("A2", "+", "A4")], EMPTY, now=NOW)
 
-    after = judge(TARGET, (HERE,), [S.offer("A2", "-", "B1", "B2"), S.full("B3", "B4")], before.history)
+    after = judge(TARGET, (HERE,), [S.offer("A2", "-", "B1", "B2"), S.full("B3", "B4")], before.history, now=NOW)
 
     (crossing,) = after.verdicts[TLS13].crossings
     assert (crossing.cause, crossing.offered_key, crossing.issued_key) == (Cause.KEY, b"A" * 16, b"B" * 16)
@@ -214,10 +214,10 @@ def test_a_kept_ticket_of_a_changed_key_is_laid_to_the_key() -> None:
 
 def test_a_ticket_that_was_used_up_is_no_refusal() -> None:
     """A ticket accepted before and refused under the same key, while fresh ones are accepted, was good for one use."""
-    before = judge(TARGET, (HERE,), [*GOOD, S.offer("A2", "+", "A4")], EMPTY)
+    before = judge(TARGET, (HERE,), [*GOOD, S.offer("A2", "+", "A4")], EMPTY, now=NOW)
     again = [S.offer("A2", "-", "A5"), S.full("A6", "A7"), S.offer("A6", "+", "A8")]
 
-    after = judge(TARGET, (HERE,), again, before.history)
+    after = judge(TARGET, (HERE,), again, before.history, now=NOW)
 
     assert [one.cause for one in after.verdicts[TLS13].crossings] == [Cause.SINGLE_USE, None]
 
@@ -226,10 +226,10 @@ def test_a_sample_holds_until_its_turn_comes_again() -> None:
     """With two of eight backends a round, a state holds four times as long."""
     target = Target("t", Endpoint("site.test", 443), "site.test", probe=ProbeSettings(sample=2))
     backends = tuple(address(number) for number in range(1, 9))
-    judgement = judge(target, backends, GOOD, EMPTY)
+    judgement = judge(target, backends, GOOD, EMPTY, now=NOW)
     states = []
     for _ in range(13):
-        judgement = judge(target, backends, [], judgement.history)
+        judgement = judge(target, backends, [], judgement.history, now=NOW)
         states.append(judgement.verdicts[TLS13].backends[HERE].state)
 
     assert states == [RESUMES] * 12 + [UNKNOWN]

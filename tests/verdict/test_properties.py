@@ -10,7 +10,7 @@ from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Observation
 from exporter.model.verdicts import BackendState, TargetState
 from exporter.verdict.judge import judge
-from tests.verdict.fleet import Key, Prober, Server, address, named
+from tests.verdict.fleet import NOW, Key, Prober, Server, address, named
 
 KEYS = (named("A"), named("B"), Key("c"), Key("d"))
 ALARMS = {
@@ -60,7 +60,7 @@ def test_the_order_of_the_backends_does_not_matter(kinds: list[str], rounds: int
     order = [places[index] for index in shuffled if index < len(places)]
     regrouped = sorted(fleet.observations, key=lambda seen: order.index(seen.backend))
 
-    turned = judge(fleet.target, tuple(order), regrouped, before)
+    turned = judge(fleet.target, tuple(order), regrouped, before, now=fleet.now)
 
     for version, verdict in plain.verdicts.items():
         other = turned.verdicts[version]
@@ -87,7 +87,7 @@ def test_lost_probes_never_bring_an_alarm(kinds: list[str], rounds: int, data: s
     stage = data.draw(st.sampled_from([Stage.CONNECT, Stage.HANDSHAKE]))
 
     left = [lose(seen, stage) if index in lost else seen for index, seen in enumerate(fleet.observations)]
-    lossy = judge(fleet.target, tuple(fleet.fleet), left, before)
+    lossy = judge(fleet.target, tuple(fleet.fleet), left, before, now=NOW)
 
     for version, verdict in plain.verdicts.items():
         if verdict.state not in ALARMS:

@@ -8,7 +8,7 @@ from exporter.model.target import Endpoint, Target, TlsVersion
 from exporter.model.verdicts import BackendState
 from exporter.verdict.history import EMPTY, History
 from exporter.verdict.judge import judge
-from tests.verdict.fleet import TLS12, TLS13, address, shaken
+from tests.verdict.fleet import NOW, TLS12, TLS13, address, shaken
 
 HERE = address(1)
 DENIED = Failure(Stage.HANDSHAKE, Reason.ALERT_PROTOCOL_VERSION)
@@ -34,7 +34,7 @@ def seen(version: TlsVersion, outcome: Handshake | Failure) -> Observation:
 
 def history(*spoken: TlsVersion) -> History:
     """Remember that these versions were spoken before."""
-    return judge(TARGET, (HERE,), [seen(version, works(version)) for version in spoken], EMPTY).history
+    return judge(TARGET, (HERE,), [seen(version, works(version)) for version in spoken], EMPTY, now=NOW).history
 
 
 FAILED, NOT_SPOKEN, UNKNOWN = BackendState.FAILED, BackendState.NOT_SPOKEN, BackendState.UNKNOWN
@@ -64,7 +64,7 @@ def test_version_not_spoken(
     outcome: Failure, other: Handshake | Failure, before: History, expected: BackendState, supported: bool | None
 ) -> None:
     """A version that is not spoken is a fact where the backend is up, and a failure where nothing works."""
-    judgement = judge(TARGET, (HERE,), [seen(TLS12, outcome), seen(TLS13, other)], before)
+    judgement = judge(TARGET, (HERE,), [seen(TLS12, outcome), seen(TLS13, other)], before, now=NOW)
     backend = judgement.verdicts[TLS12].backends[HERE]
 
     assert backend.state is expected
@@ -78,14 +78,14 @@ def test_a_full_handshake_that_fails_is_failed_even_if_sessions_resume() -> None
     resumed = shaken(TlsFacts(version=TLS13, cipher="c", resumed=True, offered=True))
     offer = Observation(HERE, TLS13, Offer(HERE, Origin.SELF, 30.0), resumed)
 
-    judgement = judge(TARGET, (HERE,), [offer, seen(TLS13, LATE)], EMPTY)
+    judgement = judge(TARGET, (HERE,), [offer, seen(TLS13, LATE)], EMPTY, now=NOW)
 
     assert judgement.verdicts[TLS13].backends[HERE].state is FAILED
 
 
 def test_one_full_handshake_that_works_is_enough() -> None:
     """A backend that answers the second time is up, and the failure is told all the same."""
-    judgement = judge(TARGET, (HERE,), [seen(TLS13, RESET), seen(TLS13, works(TLS13))], EMPTY)
+    judgement = judge(TARGET, (HERE,), [seen(TLS13, RESET), seen(TLS13, works(TLS13))], EMPTY, now=NOW)
 
     assert judgement.verdicts[TLS13].backends[HERE].state is not FAILED
     assert judgement.failures == ((HERE, RESET),)
@@ -102,18 +102,22 @@ def test_failures_ride_on_handshakes_too() -> None:
         Observation(HERE, TLS13, Offer(HERE, Origin.SELF, 1.0), LATE, confirmed=True),
     ]
 
-    assert judge(TARGET, (HERE,), observations, EMPTY).failures == ((HERE, expired), (HERE, teapot), (HERE, LATE))
+    assert judge(TARGET, (HERE,), observations, EMPTY, now=NOW).failures == (
+        (HERE, expired),
+        (HERE, teapot),
+        (HERE, LATE),
+    )
 
 
 def test_not_spoken_holds_until_it_is_tried_again() -> None:
     """A version is tried only every tenth round, and stays not spoken in between."""
-    judgement = judge(TARGET, (HERE,), [seen(TLS12, DENIED), seen(TLS13, works(TLS13))], EMPTY)
+    judgement = judge(TARGET, (HERE,), [seen(TLS12, DENIED), seen(TLS13, works(TLS13))], EMPTY, now=NOW)
     for _ in range(9):
-        judgement = judge(TARGET, (HERE,), [seen(TLS13, works(TLS13))], judgement.history)
+        judgement = judge(TARGET, (HERE,), [seen(TLS13, works(TLS13))], judgement.history, now=NOW)
         assert judgement.verdicts[TLS12].backends[HERE].state is NOT_SPOKEN
         assert judgement.supported[HERE, TLS12] is False
 
-    judgement = judge(TARGET, (HERE,), [seen(TLS12, works(TLS12))], judgement.history)
+    judgement = judge(TARGET, (HERE,), [seen(TLS12, works(TLS12))], judgement.history, now=NOW)
 
     assert judgement.supported[HERE, TLS12] is True
     assert judgement.verdicts[TLS12].backends[HERE].state is not NOT_SPOKEN
