@@ -95,7 +95,7 @@ class Daemon:
         self._resolver = Resolver()
         self._prober = Prober(
             Means(self._dialler.dial, time.monotonic, time.time, random.random),
-            Rules(hold=config.ticket_keys.hold, grace=config.ticket_keys.grace),
+            Rules(hold=config.ticket_keys.hold, grace=config.ticket_keys.grace, salt=config.ticket_keys.salt),
         )
         self._salt = config.ticket_keys.salt
         self._ledger = Ledger()

@@ -8,6 +8,7 @@ from exporter.model.target import Address
 from exporter.model.verdicts import KeyEvent, KeyEventKind
 from exporter.verdict.history import BackendMemory, KeySight
 from exporter.verdict.keybook import Entry, close, enter
+from exporter.verdict.scene import VersionRound
 
 _HERALDS_KEPT = 8
 Book = Mapping[Address, tuple[KeySight, ...]]
@@ -37,7 +38,7 @@ def find_changes(
     book: Book,
     issued: Mapping[Address, tuple[bytes, ...]],
     mixed: Collection[Address],
-    now: float,
+    this: VersionRound,
 ) -> Changes:
     """Compare each backend's key with what is written of it, and the keys of new backends with the fleet's.
 
@@ -47,7 +48,6 @@ def find_changes(
         book: the keys that were seen up to now, also of backends that have left.
         issued: names of the keys that each backend encrypted with in this round.
         mixed: backends behind which several keys are known to answer.
-        now: Unix time in seconds.
     """
     fleet = {sight.digest: sight.current for page in book.values() for sight in page}
     pages, memories = dict(book), dict(after)
@@ -58,7 +58,7 @@ def find_changes(
         if memory.line.name is None:
             continue
         old = before[backend].line.name if backend in before else None
-        turn = _turn(memory, old, pages.get(backend, ()), issued[backend], mixed=backend in mixed, now=now)
+        turn = _turn(memory, old, pages.get(backend, ()), issued[backend], mixed=backend in mixed, this=this)
         memories[backend], pages[backend] = turn.memory, turn.page
         mark = next(sight.digest for sight in turn.page if sight.current)
         # A key is new with a backend that was not there before only if nobody had it.
@@ -96,16 +96,17 @@ def _turn(
     issued: Sequence[bytes],
     *,
     mixed: bool,
-    now: float,
+    this: VersionRound,
 ) -> _Turn:
+    now, salt = this.now, this.rules.salt
     name = memory.line.name or b""
     several = mixed or memory.line.several
     fresh = dict.fromkeys((one for one in issued if one != old and one not in memory.heralds), now)
     heralds = {**memory.heralds, **fresh}
     begun = heralds.pop(name, now)
-    entered, new = enter(page, Entry(name, heralds, several, begun), now)
+    entered, new = enter(page, Entry(name, heralds, several, begun), now, salt)
     known = {sight.digest for sight in page}
-    unheard = bool(fresh) and (not several or any(digest(one) not in known for one in fresh))
+    unheard = bool(fresh) and (not several or any(digest(one, salt) not in known for one in fresh))
     remembered = replace(
         memory,
         heralds={} if several else dict(list(heralds.items())[-_HERALDS_KEPT:]),

@@ -30,9 +30,9 @@ class Entry:
     begun: float
 
 
-def enter(page: tuple[KeySight, ...], entry: Entry, now: float) -> tuple[tuple[KeySight, ...], bool]:
+def enter(page: tuple[KeySight, ...], entry: Entry, now: float, salt: bytes) -> tuple[tuple[KeySight, ...], bool]:
     """Add a round to a backend's page, and tell whether the key that it is settled on is new there."""
-    mark = digest(entry.settled)
+    mark = digest(entry.settled, salt)
     known = {sight.digest for sight in page}
     sights = [
         replace(sight, current=sight.digest == mark, last_seen=now if sight.digest == mark else sight.last_seen)
@@ -41,7 +41,7 @@ def enter(page: tuple[KeySight, ...], entry: Entry, now: float) -> tuple[tuple[K
     if mark not in known:
         sights.append(KeySight(mark, entry.begun, now, current=True))
     if entry.absorbed:
-        beside = {digest(name): begun for name, begun in entry.others.items()}
+        beside = {digest(name, salt): begun for name, begun in entry.others.items()}
         sights += [KeySight(other, begun, now, False) for other, begun in beside.items() if other not in known | {mark}]
     return _keep(sights), mark not in known
 

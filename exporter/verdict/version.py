@@ -41,7 +41,7 @@ def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionV
     findings = {backend: _find(this, backend, evidence[backend], memory) for backend, memory in memories.items()}
     states = {backend: finding.state for backend, finding in findings.items()}
     mixed = frozenset(backend for backend, state in states.items() if state is BackendState.MIXED)
-    changes = find_changes(history.backends, memories, history.book, scene.issued, mixed, this.now)
+    changes = find_changes(history.backends, memories, history.book, scene.issued, mixed, this)
     fates = tell_fates(scene, changes, mixed)
     gone, departed = see_departed(scene, states)
     standing = _stand(scene, evidence)
