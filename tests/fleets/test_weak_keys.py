@@ -6,10 +6,10 @@ import pytest
 
 from exporter.model.observation import Handshake, Ticket
 from exporter.model.target import TlsVersion
-from exporter.model.verdicts import Weakness
+from exporter.model.verdicts import Danger, Weakness
 from exporter.probe.dial import Dialler
 from exporter.verdict.weakness import weakness_of
-from tests.fleets.watch import site
+from tests.fleets.watch import site, watching
 from tests.servers import fleet, haproxy, nginx
 from tests.servers.certificates import Authority, Leaf
 from tests.servers.ports import Ports
@@ -66,3 +66,22 @@ async def test_haproxy(
         seen = [await tickets_of(server, authority, version) for version in TlsVersion]
 
     assert [{expected}, {expected}] == [{weakness_of(ticket) for ticket in tickets} for tickets in seen]
+
+
+@pytest.mark.servers("nginx")
+@pytest.mark.parametrize("size", [48, 80])
+async def test_a_round(size: int, tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
+    """One round over a fleet names the backend whose key file holds nothing but zeros, and no other."""
+    contents = (ticket_key("good", 48), bytes(size))
+    files = [tmp_path / f"{number}.key" for number in range(len(contents))]
+    for file, content in zip(files, contents, strict=True):
+        file.write_bytes(content)
+    settings = [nginx.Settings(leaf=leaf, ticket_keys=(file,)) for file in files]
+    with fleet.start(nginx.start, tmp_path, fleet.addresses(ports.claim(), 2), settings) as (good, bad):
+        async with watching(site([good.address, bad.address], authority)) as watch:
+            result = await watch.round()
+
+    for verdict in result.verdicts.values():
+        assert verdict.backends[good.address].weakness is None
+        assert Weakness.ZERO_KEY is verdict.backends[bad.address].weakness
+        assert Danger.WEAK_KEY in verdict.backends[bad.address].dangers
