@@ -22,7 +22,7 @@ _log: FilteringBoundLogger = structlog.get_logger()
 
 _MOST_DAMAGED = 3
 _FORGOTTEN = 30 * 86_400.0  # seconds for which the keys of a target that is not probed are kept
-_LAST_WORD = 1.0  # seconds that the end of the process may be held up by a slow disk
+_FIRST_WORD, _LAST_WORD = 5.0, 1.0  # seconds that a slow disk may hold up the start and the end of the process
 
 
 class StateFile:
@@ -44,9 +44,11 @@ class StateFile:
     async def recall(self) -> Mapping[str, History]:
         """Return the history with which each target begins; one that is not in it is unknown."""
         try:
-            return await _in_thread(self._recall)
-        except OSError as error:
-            _log.warning("the state file cannot be read", path=str(self.path), error=error.strerror)
+            async with asyncio.timeout(_FIRST_WORD):
+                return await _in_thread(self._recall)
+        except OSError as error:  # TimeoutError is one
+            why = error.strerror or f"no answer within {_FIRST_WORD:g} s"
+            _log.warning("the state file cannot be read", path=str(self.path), error=why)
             return {}
 
     async def keep(self, look: Callable[[], Records], pause: float = 60.0) -> None:
@@ -95,9 +97,9 @@ class StateFile:
         }
         try:
             await _in_thread(lambda: self._write({**records, **resting}))
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the file, probing goes on
             if not self._failing:
-                _log.warning("the state file cannot be written", path=str(self.path), error=error.strerror)
+                _log.warning("the state file cannot be written", path=str(self.path), error=str(error))
             self._failing = True
             return
         if self._failing:
