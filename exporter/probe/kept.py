@@ -8,7 +8,7 @@ from exporter.wire.tls import Session
 _UNSPECIFIED = 7200.0  # seconds for which a ticket without a hint is taken to be good
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Kept:
     """A session, and where and when it was got.
 

@@ -115,9 +115,16 @@ class Round:
         self.observations.append(Observation(*home, None, last.outcome))
 
     async def _ask_for_new(self, home: Home, fresh: Sequence[Kept], pair: int) -> None:
-        """Offer this round's own ticket at home, since an older one was not accepted."""
-        control = await self._offer(fresh[0], home, Origin.SELF, pair)
-        if _mode(control) is Mode.REFUSED:
+        """Offer this round's own tickets at home, since an older one was not accepted.
+
+        A server may know but the last of those that it gave on one connection (stunnel with its cache).
+        """
+        modes = set()
+        for kept in dict.fromkeys((fresh[0], fresh[-1])):
+            modes.add(_mode(await self._offer(kept, home, Origin.SELF, pair)))
+            if Mode.REFUSED not in modes or Mode.RESUMED in modes:
+                break
+        if modes == {Mode.REFUSED}:
             self._refused_at_home.add(home)
 
     async def _call_witnesses(self, home: Home, kept: Kept) -> None:
