@@ -33,6 +33,7 @@ _DOUBTS = 2  # rounds in a row that it takes to unsay a state which was proven
 _DOUBTS_OF_MIXED = 8  # the same where chance decides which server answers
 _CONTRADICTIONS = 2  # rounds, since one may be a restart between two connections
 _CONTRADICTORY_ROUNDS = 8  # the window that they are counted in
+_REFUSED, _ACCEPTED = 3, 2  # tickets of that many rounds of those, which chance alone tells from each other
 _CLEAN_ROUNDS = 12  # in a row, after which several keys behind one address are gone
 
 
@@ -163,14 +164,17 @@ def find(evidence: Evidence, memory: BackendMemory, *, now: int, hold: int) -> F
     What a round does not show stays as it was for `hold` rounds. What was proven good is unsaid only by two
     rounds in a row: a restart between two connections is no change.
     """
-    fading = memory.state if now - memory.proven <= hold else BackendState.UNKNOWN
+    turns = memory.state is BackendState.MIXED and evidence.shaken
+    lasts = max(hold, _DOUBTS_OF_MIXED) if turns else hold
+    fading = memory.state if now - memory.proven <= lasts else BackendState.UNKNOWN
     clean = memory.clean if evidence.smooth is None else memory.clean + 1 if evidence.smooth else 0
     contradictions = _contradictions(evidence, memory, now=now, hold=hold)
     held = Finding(fading, proven=False, doubts=memory.doubts, contradictions=contradictions, clean=clean)
     worse = _worse(evidence)
     if evidence.alerted or evidence.suspicion >= _SUSPICION:
         return replace(held, state=BackendState.KILLS, proven=True, doubts=0)
-    torn = clean < _CLEAN_ROUNDS and (fading is BackendState.MIXED or len(contradictions) >= _CONTRADICTIONS)
+    several = len(contradictions) >= _CONTRADICTIONS or _takes_turns(memory)
+    torn = clean < _CLEAN_ROUNDS and (fading is BackendState.MIXED or several)
     if torn and (evidence.accepted or evidence.rekeyed):
         return replace(held, state=BackendState.MIXED, proven=True, doubts=0)
     if evidence.accepted:
@@ -204,6 +208,13 @@ def _held(evidence: Evidence, memory: BackendMemory, fading: BackendState) -> Ba
         evidence.given and fading is BackendState.NO_TICKETS
     )
     return BackendState.UNKNOWN if outlived else fading
+
+
+def _takes_turns(memory: BackendMemory) -> bool:
+    """Tell whether tickets of the last rounds were accepted and refused in turn, under one key as far as is known."""
+    lately = memory.samples.hits[-_CONTRADICTORY_ROUNDS:]
+    kept = memory.mechanism is Mechanism.STATEFUL or memory.spending
+    return not kept and lately.count(False) >= _REFUSED and lately.count(True) >= _ACCEPTED
 
 
 def _contradictions(evidence: Evidence, memory: BackendMemory, *, now: int, hold: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from exporter.verdict.crossings import JudgedOffer
 from exporter.verdict.losses import Gone, Losses, Suspicion
 
 UNSPECIFIED = 7200.0  # seconds for which a ticket without a hint is taken to be good (RFC 5077 section 3.3)
-_SURE = 8  # connections: two keys in equal shares do this by chance once in 2 ** 8 times
+_SURE = 12  # connections: two keys in equal shares do this by chance once in 2 ** 12 times
 _DEATHS = 2
 _LONG_STREAK = 24  # after so many, a single death is no sign of several keys behind the address
 _ENOUGH = 1000
@@ -25,8 +25,10 @@ class Home:
     Attributes:
         offers: all that it was offered.
         name: of the key that it is settled on, None where that is not visible.
+        firm: that is beyond chance.
         stateful: it keeps its sessions itself, and may have dropped a single one.
         spending: each of its tickets is good for one use.
+        lived: an old ticket of its present key was once accepted, so that they do live for longer than a round.
         renewed: it shows another certificate or cipher than in the round before.
         mixed: several keys are known to answer there.
         now: Unix time in seconds.
@@ -34,8 +36,10 @@ class Home:
 
     offers: Sequence[JudgedOffer]
     name: bytes | None
+    firm: bool
     stateful: bool
     spending: bool
+    lived: bool
     renewed: bool
     mixed: bool
     now: float
@@ -76,7 +80,7 @@ def _find_named(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tuple
     refused = [one.crossing.offered_key for one in old if one.telling and one.crossing.cause is Cause.KEY]
     lost = tuple(key for key in losses.keys if key != home.name)
     dead = [key for key in dict.fromkeys((*losses.doubtful, *refused)) if key and key not in alive and key not in lost]
-    sure = [key for key in dead if home.name is not None and key != home.name] if home.name in alive else []
+    sure = [key for key in dead if home.name is not None and key != home.name] if home.firm and home.name in alive else []
     doubtful = tuple(key for key in dead if key not in sure)[-_KEYS_KEPT:]
     found = replace(losses, keys=(*lost, *sure)[-_KEYS_KEPT:], doubtful=doubtful)
     return found, tuple(Loss(key, home.name) for key in sure)
@@ -104,7 +108,7 @@ def _find_unnamed(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tup
 
 def _is_suspect(dead: Sequence[JudgedOffer], spared: Sequence[JudgedOffer], streak: int, home: Home) -> bool:
     """Tell whether a key seems to be lost: a session that its keeper dropped says nothing of the others."""
-    if spared or home.spending or not any(one.offer.origin is Origin.SELF for one in dead):
+    if spared or home.spending or not home.lived or not any(one.offer.origin is Origin.SELF for one in dead):
         return False
     if home.renewed and any(one.crossing.offered_key is not None for one in dead):
         return False

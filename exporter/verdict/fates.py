@@ -45,7 +45,7 @@ def tell_fates(scene: Scene, changes: Changes, mixed: Collection[Address]) -> Fa
         breaks += [KeyEvent(KeyEventKind.BREAK, backend, loss.old, loss.new) for loss in lost]
         if losses.suspicion is not None or Loss() in lost:
             turning.add(backend)
-        anew = bool(lost) or (backend in changes.settled and not now_mixed)
+        anew = bool(lost) or (backend in changes.settled and not now_mixed and not memory.line.several)
         doubted = bool(lost or losses.doubtful or losses.suspicion)
         memories[backend] = replace(
             memory,
@@ -67,8 +67,10 @@ def _home(scene: Scene, backend: Address, memory: BackendMemory, *, mixed: bool,
     return Home(
         offers=scene.taken[backend],
         name=memory.line.name,
+        firm=memory.line.firm,
         stateful=memory.mechanism is Mechanism.STATEFUL,
         spending=memory.spending,
+        lived=memory.survival.oldest_accepted is not None,
         renewed=renewed,
         mixed=mixed,
         now=scene.this.now,

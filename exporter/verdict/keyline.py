@@ -7,7 +7,7 @@ chance would hardly bring it about.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-_SURE = 8  # connections: two keys in equal shares do this by chance once in 2 ** 8 times
+_SURE = 12  # connections: two keys in equal shares do this by chance once in 2 ** 12 times
 _SUPPORT = 3
 _ENOUGH = 1000
 _RUNS_KEPT = 8
@@ -32,10 +32,11 @@ class KeyLine:
 
     Attributes:
         name: of the key that it is settled on; None where none was visible so far.
-        streak: how many connections spoke for that key, before another one showed.
+        streak: how many connections in a row spoke for that key, before another one showed.
         rival: another key, which takes its place or is just one of several.
         support: how many connections have spoken for the rival alone.
         runs: the last ones, the newest last.
+        firm: chance alone would hardly have shown that key for so long, or the change to it.
         returns: numbers of those of the last rounds in which a key came back that another one had followed.
     """
 
@@ -45,6 +46,7 @@ class KeyLine:
     support: int = 0
     runs: tuple[Run, ...] = ()
     returns: tuple[int, ...] = ()
+    firm: bool = False
 
     @property
     def several(self) -> bool:
@@ -63,16 +65,18 @@ def follow(line: KeyLine, issued: Sequence[bytes], accepted: Iterable[bytes], nu
     """
     runs, returned = _run(line.runs, issued, number)
     returns = tuple(then for then in line.returns if number - then < _WINDOW) + ((number,) if returned else ())
-    name, streak, rival, support = line.name, line.streak, line.rival, line.support
+    name, streak, rival, support, firm = line.name, line.streak, line.rival, line.support, line.firm
     for one in issued:
         if name is None or one == name:
-            name, streak, rival, support = one, min(streak + 1, _ENOUGH), None, 0
+            firm = firm and rival is None
+            name, streak, rival, support = one, min(streak + 1, _ENOUGH) if rival is None else 1, None, 0
         else:
             rival, support = one, support + 1 if one == rival else 1
-    support += sum(one == rival for one in accepted)
+    backing = sum(one == (rival or name) for one in accepted)
+    streak, support = (streak + backing, support) if rival is None else (streak, support + backing)
     if rival is not None and support >= _SUPPORT and streak + support >= _SURE:
-        name, streak, rival, support = rival, support, None, 0
-    return KeyLine(name, streak, rival, support, runs, returns)
+        name, streak, rival, support, firm = rival, support, None, 0, True
+    return KeyLine(name, streak, rival, support, runs, returns, firm or streak >= _SURE)
 
 
 def settle(line: KeyLine) -> KeyLine:

@@ -51,7 +51,7 @@ def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionV
     rotation = turn(history.rotation, changes.turning | fates.turning | unread | parted, this.now)
     comparison = compare(
         states,
-        scene.keys.current,
+        _names(scene, memories),
         crossed(standing),
         numbers=history.numbers,
         last={backend: memory.group for backend, memory in memories.items() if memory.group is not None},
@@ -86,6 +86,14 @@ def _follow(scene: Scene, backend: Address, memory: BackendMemory) -> BackendMem
         if one.crossing.outcome is OfferOutcome.ACCEPTED and one.crossing.offered_key is not None
     ]
     return replace(memory, line=follow(memory.line, issued, accepted, scene.this.number), torn=torn, spending=spending)
+
+
+def _names(scene: Scene, memories: Mapping[Address, BackendMemory]) -> dict[Address, bytes]:
+    """Name each backend's key; where several take turns, by the same one of them each time."""
+    return {
+        backend: min(run.name for run in line.runs) if (line := memories[backend].line).several else name
+        for backend, name in scene.keys.current.items()
+    }
 
 
 def _gather(scene: Scene, backend: Address, memory: BackendMemory) -> Evidence:
