@@ -80,7 +80,8 @@ def _find_named(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tuple
     refused = [one.crossing.offered_key for one in old if one.telling and one.crossing.cause is Cause.KEY]
     lost = tuple(key for key in losses.keys if key != home.name)
     dead = [key for key in dict.fromkeys((*losses.doubtful, *refused)) if key and key not in alive and key not in lost]
-    sure = [key for key in dead if home.name is not None and key != home.name] if home.firm and home.name in alive else []
+    settled = home.firm and home.name is not None and home.name in alive
+    sure = [key for key in dead if settled and key != home.name]
     doubtful = tuple(key for key in dead if key not in sure)[-_KEYS_KEPT:]
     found = replace(losses, keys=(*lost, *sure)[-_KEYS_KEPT:], doubtful=doubtful)
     return found, tuple(Loss(key, home.name) for key in sure)
