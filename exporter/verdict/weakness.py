@@ -31,16 +31,9 @@ _EMPTY = b""  # HMAC pads keys with zeros (RFC 2104 section 2), so this is every
 _GO_ZERO = hashlib.sha512(bytes(32)).digest()[32:48]  # what crypto/tls makes of a SessionTicketKey of zeros
 _ZEROS = (bytes(16), bytes(32))
 
-# Seen in the wild by Hebrok et al., beside keys of one byte repeated and of bytes that count up. Files that are one
-# pattern from end to end show it in the name.
-_MAC_KEYS = (
-    b"1" * 16,
-    bytes(range(0x20, 0x30)),
-    bytes(range(0x10)),
-    bytes(range(0x20)),
-    b"\xff" * 16,
-    b"\xff" * 32,
-)
+# Seen in the wild by Hebrok et al., beside keys of one byte repeated and of bytes that count up. A file that is one
+# pattern from end to end shows it in the name, too.
+_MAC_KEYS = (b"1" * 16, bytes(range(0x20, 0x30)), bytes(range(0x20)))
 _CIPHER_KEYS = (
     b"1" * 16 + bytes(16),
     b"1" * 8 + bytes(8),
@@ -110,10 +103,12 @@ def _guesses_from(name: bytes) -> Iterable[bytes]:
     Of 48 bytes the HMAC's key are the second 16 (Apache) or the last 16 (nginx, HAProxy), of 80 bytes the first 32
     behind the name (nginx) or the last 32 (HAProxy).
     """
-    period = next(step for step in range(1, _NAME + 1) if name[step:] == name[:-step])
-    file = name[:period] * 80
-    if name == bytes((name[0] + step) % 256 for step in range(_NAME)):
+    if name[1] == (name[0] + 1) % 256 and name == bytes((name[0] + step) % 256 for step in range(_NAME)):
         file = bytes((name[0] + step) % 256 for step in range(80))
+    elif name[0] in name[1:]:
+        file = name[: next(step for step in range(1, _NAME + 1) if name[step:] == name[:-step])] * 80
+    else:
+        return name, name + name
     return {file[16:32], file[32:48], file[16:48], file[48:80]}
 
 
