@@ -8,17 +8,20 @@ from pathlib import Path
 from exporter import app
 from exporter.config.load import load
 from exporter.config.problem import ConfigError, RefusedError
-from exporter.config.settings import Config
+from exporter.config.settings import Config, ReferenceSettings
 from exporter.config.values import parse_listen_address
 from exporter.log import configure
 
 FAILED = 1
 
+# Without a configuration somebody has a first look, and should see figures move.
+_DEMONSTRATION = Config(reference=ReferenceSettings(interval=10.0))
+
 
 def run(file: Path | None, listen: Sequence[str] | None) -> int:
     """Run until SIGTERM or SIGINT; return the exit code."""
     try:
-        config = Config() if file is None else load(file)
+        config = _DEMONSTRATION if file is None else load(file)
         where = tuple(map(parse_listen_address, listen)) if listen else config.listen
     except (ConfigError, RefusedError) as error:
         print(error, file=sys.stderr)
