@@ -1,14 +1,15 @@
 """The ledger as a collector: families are new at each scrape, so what left the ledger is gone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prometheus_client.core import Metric
 
 from exporter.metrics.account import TargetAccount
-from exporter.metrics.assembly import Row, assemble, check
+from exporter.metrics.assembly import assemble
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.readings import Reading, read_account
+from exporter.metrics.row import Row, check
 from exporter.model.fingerprint import SALT
 
 
@@ -24,12 +25,16 @@ class LedgerCollector:
         self._salt = salt
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families that have a series now."""
+        """Yield the families that have a series now, for any registry of prometheus_client."""
+        return assemble(self.read())
+
+    def read(self) -> Sequence[Row]:
+        """Return what there is to show now."""
         rows: list[Row] = []
         for name in self._ledger.names():
             with self._faults.guard(f"target {name}"):
                 rows.extend(check(self._ledger.read(name, self._readings) or ()))
-        return assemble(rows)
+        return rows
 
     def _readings(self, account: TargetAccount) -> tuple[Reading, ...]:
         return tuple(read_account(account, self._salt))

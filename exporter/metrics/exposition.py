@@ -1,23 +1,16 @@
-"""Collectors as text: Prometheus 0.0.4 or OpenMetrics 1.0.0, whichever the scraper would rather have."""
+"""All parts as one text: Prometheus 0.0.4 or OpenMetrics 1.0.0, whichever the scraper would rather have."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-from prometheus_client.core import Metric
-from prometheus_client.exposition import choose_encoder
-from prometheus_client.registry import Collector
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from exporter.metrics.faults import Faults
+from exporter.metrics.formats import write_openmetrics, write_text
+from exporter.metrics.row import Row
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 _OPENMETRICS = "application/openmetrics-text"
-
-_ASKED: Mapping[str, str] = {
-    TEXT: "text/plain; version=0.0.4",
-    OPENMETRICS: "application/openmetrics-text; version=1.0.0; escaping=allow-utf-8",
-}
-"""What encoders are chosen by: no name of ours needs escaping, and without the search OpenMetrics is faster."""
 
 _VERSIONS: Mapping[str, tuple[str, ...]] = {
     "text/plain": ("", "0.0.4"),
@@ -27,17 +20,29 @@ _VERSIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def render(collectors: Sequence[Collector], accept: str, faults: Faults) -> tuple[bytes, str]:
-    """Return the exposition and its content type; a collector that fails is left out and counted.
+class Part(Protocol):
+    """Whatever has families to show."""
+
+    def read(self) -> Sequence[Row]:
+        """Return what there is to show now."""
+        ...
+
+
+def render(parts: Sequence[Part], accept: str, faults: Faults) -> tuple[bytes, str]:
+    """Return the exposition and its content type; a part that fails is left out and counted.
 
     Args:
-        collectors: asked in this order; no two of them may have a family in common.
+        parts: asked in this order; no two of them may have a series in common.
         accept: the request's Accept header, "" where there was none.
-        faults: where a collector's failure goes.
+        faults: where a part's failure goes.
     """
-    content_type = OPENMETRICS if prefers_openmetrics(accept) else TEXT
-    encode, _ = choose_encoder(_ASKED[content_type])
-    return encode(_Everything(collectors, faults)), content_type
+    rows: list[Row] = []
+    for part in parts:
+        with faults.guard(type(part).__name__):
+            rows.extend(part.read())
+    if prefers_openmetrics(accept):
+        return write_openmetrics(rows).encode(), OPENMETRICS
+    return write_text(rows).encode(), TEXT
 
 
 def prefers_openmetrics(accept: str) -> bool:
@@ -72,18 +77,3 @@ def _weight(text: str) -> float:
     except ValueError:
         return 0.0
     return weight if 0 <= weight <= 1 else 0.0
-
-
-class _Everything:
-    """Several collectors as the one that an encoder wants."""
-
-    def __init__(self, collectors: Sequence[Collector], faults: Faults) -> None:
-        self._collectors = collectors
-        self._faults = faults
-
-    def collect(self) -> Iterable[Metric]:
-        for collector in self._collectors:
-            families: list[Metric] = []
-            with self._faults.guard(type(collector).__name__):
-                families = list(collector.collect())
-            yield from families

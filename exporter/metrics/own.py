@@ -2,16 +2,17 @@
 
 import platform
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from prometheus_client.core import Metric
 
 from exporter import __version__
-from exporter.metrics.assembly import Row, assemble, check
+from exporter.metrics.assembly import assemble
 from exporter.metrics.faults import Faults
 from exporter.metrics.histogram import Distribution
 from exporter.metrics.readings import Reading
+from exporter.metrics.row import Row, check
 from exporter.model.observation import TimingSource
 
 
@@ -68,7 +69,11 @@ class OwnCollector:
         self._faults = faults
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families that have a series now."""
+        """Yield the families that have a series now, for any registry of prometheus_client."""
+        return assemble(self.read())
+
+    def read(self) -> Sequence[Row]:
+        """Return what there is to show now."""
         rows: list[Row] = []
         for part in (
             self._read_build,
@@ -80,7 +85,7 @@ class OwnCollector:
             with self._faults.guard(part.__name__):
                 rows.extend(check(part()))
         rows.extend(check([Reading("exposition_faults_total", (), self._faults.count)]))
-        return assemble(rows)
+        return rows
 
     def _read_build(self) -> Iterator[Reading]:
         yield Reading("build_info", (self._build.version, self._build.python, self._build.openssl), 1)

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from prometheus_client import parser
 from prometheus_client.core import Metric
 from prometheus_client.openmetrics import parser as openmetrics
-from prometheus_client.registry import Collector
 
 from exporter.metrics.collector import LedgerCollector
-from exporter.metrics.exposition import render
+from exporter.metrics.exposition import Part, render
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from tests.metrics.scenes import Unheard
@@ -19,10 +18,10 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
-def expose(collectors: Sequence[Collector], accept: str = TEXT) -> str:
+def expose(parts: Sequence[Part], accept: str = TEXT) -> str:
     """Return the exposition, in which no part may fail."""
     unheard = Unheard()
-    body, _ = render(collectors, accept, Faults(unheard))
+    body, _ = render(parts, accept, Faults(unheard))
     assert [] == unheard.faults
     return body.decode()
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from prometheus_client.registry import Collector
-
 from exporter.metrics.collector import LedgerCollector
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
@@ -29,6 +27,8 @@ from exporter.model.verdicts import (
 )
 from tests.metrics.rounds import STARTED, TLS12, TLS13, V6, A, B, C, full, lost, offered, round_of, target, timing
 
+Shown = LedgerCollector | OwnCollector
+
 BUILD = Build("0.1.0", "3.11.7", "OpenSSL 3.0.19 27 Jan 2026")
 
 
@@ -48,14 +48,14 @@ def collector(ledger: Ledger) -> LedgerCollector:
     return LedgerCollector(ledger, Faults(Unheard()))
 
 
-def first_sight() -> Sequence[Collector]:
+def first_sight() -> Sequence[Shown]:
     """A target that was admitted and not probed yet."""
     ledger = Ledger()
     ledger.admit(target())
     return [collector(ledger)]
 
 
-def shared_key() -> Sequence[Collector]:
+def shared_key() -> Sequence[Shown]:
     """Two backends that share their ticket key, everything promised, one round."""
     expect = Expect(min_backends=2, rotation=86400, ticket_life=0.9, keepalive_idle=60)
     shop = target(expect=expect, labels=(("team", "payments"),))
@@ -93,7 +93,7 @@ def shared_key() -> Sequence[Collector]:
     return [collector(ledger)]
 
 
-def trouble() -> Sequence[Collector]:
+def trouble() -> Sequence[Shown]:
     """One backend refuses, kills and does not offer; one is down; one is beyond the cap; nothing is well."""
     shop = target(versions=(TLS12, TLS13), expect=Expect(Resumption.OFF))
     wrong_name = Failure(Stage.VERIFY, Reason.WRONG_NAME)
@@ -127,7 +127,7 @@ def trouble() -> Sequence[Collector]:
     return [collector(ledger)]
 
 
-def rotation() -> Sequence[Collector]:
+def rotation() -> Sequence[Shown]:
     """One backend was replaced by another with a new key, which is weak; the old key's tickets are offered, too."""
     shop = target()
     before = BackendVerdict(
@@ -165,7 +165,7 @@ def rotation() -> Sequence[Collector]:
     return [collector(ledger)]
 
 
-def mixed() -> Sequence[Collector]:
+def mixed() -> Sequence[Shown]:
     """Several keys answer at one address: those with names are counted, of the others hits tell how many there are."""
     shop = target(versions=(TLS12, TLS13))
     named = BackendVerdict(
@@ -191,7 +191,7 @@ def mixed() -> Sequence[Collector]:
     return [collector(ledger)]
 
 
-def foreign() -> Sequence[Collector]:
+def foreign() -> Sequence[Shown]:
     """Sessions of two other targets are offered, and those of one of them are accepted."""
     shop = target(versions=(TLS12, TLS13), share_with=("blog", "bank"))
     outcomes = {
@@ -205,7 +205,7 @@ def foreign() -> Sequence[Collector]:
     return [collector(ledger)]
 
 
-def own() -> Sequence[Collector]:
+def own() -> Sequence[Shown]:
     """The exporter about itself, after handshakes that it prolonged by itself."""
     ledger = Ledger()
     ledger.fold(round_of(target(), (A,), [full(times=timing(starvation=seconds)) for seconds in (0.0, 0.0625, 12.0)]))
@@ -218,7 +218,7 @@ def own() -> Sequence[Collector]:
     return [OwnCollector(BUILD, sources, Faults(Unheard()))]
 
 
-SCENES: Mapping[str, Callable[[], Sequence[Collector]]] = {
+SCENES: Mapping[str, Callable[[], Sequence[Shown]]] = {
     "first_sight": first_sight,
     "shared_key": shared_key,
     "trouble": trouble,

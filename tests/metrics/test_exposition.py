@@ -1,12 +1,11 @@
 """How expositions are asked for, and what becomes of texts and faults that would break them."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prometheus_client.core import Metric
 
 from exporter.metrics.account import TargetAccount
 from exporter.metrics.collector import LedgerCollector
@@ -15,6 +14,7 @@ from exporter.metrics.faults import Faults
 from exporter.metrics.labels import LONGEST, legible
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
+from exporter.metrics.row import Row
 from tests.metrics.parsed import OPENMETRICS, TEXT, expose, families, series
 from tests.metrics.rounds import A, full, round_of, target
 from tests.metrics.scenes import BUILD, Unheard, collector
@@ -157,22 +157,20 @@ def test_a_fault_in_one_target_costs_only_its_own_series() -> None:
 
 
 class Broken:
-    """A collector that fails half-way."""
+    """A part that fails."""
 
-    def collect(self) -> Iterator[Metric]:
-        """Yield a family and fail."""
-        yield Metric("half", "Half of the story.", "gauge")
-        raise OSError("the other half")
+    def read(self) -> Sequence[Row]:
+        """Fail."""
+        raise OSError("no answer")
 
 
-def test_a_collector_that_fails_is_left_out() -> None:
-    """The others are shown, and nothing of the half that it gave."""
+def test_a_part_that_fails_is_left_out() -> None:
+    """The others are shown, and the fault is told."""
     ledger, unheard = Ledger(), Unheard()
     ledger.admit(target())
 
     body, _ = render([Broken(), collector(ledger)], OPENMETRICS, Faults(unheard))
 
-    assert b"half" not in body
     assert b"tlsprobe_rounds_total" in body
     assert ["Broken"] == [part for part, _ in unheard.faults]
 

@@ -1,0 +1,51 @@
+"""One reading that is fit to be written, whatever the format."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from exporter.metrics.families import FAMILIES
+from exporter.metrics.family import Family, Kind
+from exporter.metrics.histogram import Distribution
+from exporter.metrics.labels import legible
+from exporter.metrics.readings import Reading
+
+_LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
+
+_legible = lru_cache(maxsize=8192)(legible)
+"""A scrape has tens of thousands of label values, and few that differ."""
+
+
+class Row(NamedTuple):
+    """A reading that can be written as it is: its labels are legible and its value is a number.
+
+    A tuple like the reading, since a scrape makes tens of thousands of both.
+    """
+
+    family: Family
+    labels: tuple[str, ...]
+    value: float | Distribution
+    owner: tuple[tuple[str, str], ...]
+
+
+def check(readings: Iterable[Reading]) -> Sequence[Row]:
+    """Make rows of readings; one that no format can write is an error, before any of them is exposed."""
+    return [_row(*reading) for reading in readings]
+
+
+def _row(name: str, labels: tuple[str, ...], value: float | Distribution, owner: tuple[tuple[str, str], ...]) -> Row:
+    family = FAMILIES[name]
+    if len(labels) != len(family.labels):
+        raise ValueError(f"{family.name}: {len(labels)} label values for {len(family.labels)} labels")
+    if isinstance(value, Distribution) is not (family.kind is Kind.HISTOGRAM):
+        raise TypeError(f"{family.name}: {value!r} is no value of a {family.kind}")
+    number = value if isinstance(value, Distribution) else float(value)
+    return Row(family, tuple(map(_legible, labels)), number, _own(family, owner) if owner else ())
+
+
+def _own(family: Family, owner: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    for name, _ in owner:
+        if name in family.labels or not _LABEL_NAME.fullmatch(name):
+            raise ValueError(f"{family.name}: {name!r} cannot be the name of a label")
+    return tuple((name, legible(text)) for name, text in owner)
