@@ -8,7 +8,7 @@ balancer's stride does not fall in with ours.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from exporter.model.failure import Failure, Stage
@@ -19,7 +19,7 @@ from exporter.probe.kept import Kept
 from exporter.probe.means import Means
 from exporter.probe.memory import Home, Memory
 from exporter.probe.spread import spread
-from exporter.verdict.hints import mixed, single_use_likely, standing_refusals
+from exporter.verdict.hints import mixed, questions, single_use_likely
 from exporter.verdict.history import Pair
 
 _WITNESSES = 3
@@ -167,10 +167,8 @@ class Round:
 
         ring = [*alive, alive[0]] if self._closed else alive
         await spread(partial(ask, pair) for pair in itertools.pairwise(ring))
-        questions = _questions(
-            tuple(refused), frozenset(asked), standing_refusals(self._memory.history, version, alive)
-        )
-        await spread(partial(ask, pair) for pair in itertools.takewhile(lambda _: self._spend(), questions))
+        again = questions(self._memory.history, version, alive, frozenset(asked), tuple(refused))
+        await spread(partial(ask, pair) for pair in itertools.takewhile(lambda _: self._spend(), again))
 
     async def _cross(self, pair: Pair, version: TlsVersion) -> Mode | None:
         """Offer the issuer's freshest ticket to another backend; one that was refused at home would prove nothing."""
@@ -244,13 +242,3 @@ def _unconnected(dialled: Dialled) -> bool:
 
 def _broke(dialled: Dialled) -> bool:
     return dialled.failure is not None and dialled.failure.stage in _OFFERS_FAULT
-
-
-def _questions(refused: Sequence[Pair], asked: frozenset[Pair], standing: tuple[Pair, ...]) -> Iterator[Pair]:
-    """Yield what to ask again: first what was refused just now, then its reverse, then what stood refused before."""
-    seen = set(asked)
-    yield from refused
-    for pair in (*((acceptor, issuer) for issuer, acceptor in refused), *standing):
-        if pair not in seen:
-            seen.add(pair)
-            yield pair
