@@ -1,8 +1,9 @@
 """Rows as text: the older format of Prometheus, version 0.0.4, and OpenMetrics 1.0.0.
 
-prometheus_client's encoders write the same, and take five times as long, which other threads spend waiting.
+prometheus_client's encoders write the same, but take several times as long, and all other threads wait meanwhile.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,8 +14,6 @@ from exporter.metrics.families import TABLE
 from exporter.metrics.family import Family, Kind
 from exporter.metrics.histogram import Distribution
 from exporter.metrics.row import Row
-
-_BOUND = "le"
 
 
 def write_text(rows: Iterable[Row]) -> str:
@@ -48,39 +47,45 @@ def _grouped(rows: Iterable[Row]) -> Iterator[tuple[Family, Sequence[Row]]]:
 
 
 def _series(family: Family, rows: Iterable[Row]) -> Iterator[str]:
-    if family.kind is Kind.HISTOGRAM:
-        return _histograms(family, rows)
     if family.owner_labels:
-        return map(_owned, rows)
-    begin = _beginning(family.full_name, family.labels).format
-    return (f"{begin(*map(_escape, labels))}{numeral(value)}\n" for _, labels, value, _ in rows)
+        return map(_write_owned, rows)
+    write = _template(family).format
+    if family.kind is Kind.HISTOGRAM:
+        return (write(*map(_escape, row.labels), *_numerals(row.value)) for row in rows)
+    return (write(*map(_escape, labels), numeral(value)) for _, labels, value, _ in rows)
 
 
-def _owned(row: Row) -> str:
-    names, values = zip(*row.owner, strict=True) if row.owner else ((), ())
-    begin = _beginning(row.family.full_name, (*row.family.labels, *names))
-    return f"{begin.format(*map(_escape, (*row.labels, *values)))}{numeral(row.value)}\n"
+def _write_owned(row: Row) -> str:
+    names, values = tuple(name for name, _ in row.owner), tuple(value for _, value in row.owner)
+    return _template(row.family, names).format(*map(_escape, (*row.labels, *values)), *_numerals(row.value))
 
 
-def _histograms(family: Family, rows: Iterable[Row]) -> Iterator[str]:
-    bucket = _beginning(f"{family.full_name}_bucket", (*family.labels, _BOUND)).format
-    count = _beginning(f"{family.full_name}_count", family.labels).format
-    total = _beginning(f"{family.full_name}_sum", family.labels).format
-    for row in rows:
-        if isinstance(row.value, Distribution):
-            labels = tuple(map(_escape, row.labels))
-            bounds = (*map(numeral, row.value.bounds), "+Inf")
-            for bound, below in zip(bounds, row.value.counts, strict=True):
-                yield f"{bucket(*labels, bound)}{numeral(below)}\n"
-            yield f"{count(*labels)}{numeral(row.value.counts[-1])}\n"
-            yield f"{total(*labels)}{numeral(row.value.sum)}\n"
+def _numerals(value: float | Distribution) -> Iterable[str]:
+    return map(numeral, (*value.counts, value.sum) if isinstance(value, Distribution) else (value,))
 
 
-def _beginning(name: str, labels: tuple[str, ...]) -> str:
-    """Return what a line holds before its value, to be formatted with the labels' values; labels stand by name."""
-    places = sorted((label, place) for place, label in enumerate(labels))
-    pairs = ",".join(f'{label}="{{{place}}}"' for label, place in places)
-    return f"{name}{{{{{pairs}}}}} " if pairs else f"{name} "
+def _template(family: Family, owner: tuple[str, ...] = ()) -> str:
+    """Return the lines of one row, to be formatted with the labels' values and then the numbers."""
+    labels = (*family.labels, *owner)
+    values = {label: f"{{{place}}}" for place, label in enumerate(labels)}
+    numbers = (f"{{{place}}}" for place in itertools.count(len(labels)))
+    if family.kind is not Kind.HISTOGRAM:
+        return _line(family.full_name, values, next(numbers))
+    lines = [
+        _line(f"{family.full_name}_bucket", {**values, "le": numeral(bound)}, next(numbers)) for bound in family.buckets
+    ]
+    every = next(numbers)
+    lines.append(_line(f"{family.full_name}_bucket", {**values, "le": "+Inf"}, every))
+    lines.append(_line(f"{family.full_name}_count", values, every))
+    lines.append(_line(f"{family.full_name}_sum", values, next(numbers)))
+    return "".join(lines)
+
+
+def _line(name: str, labels: Mapping[str, str], number: str) -> str:
+    if not labels:
+        return f"{name} {number}\n"
+    pairs = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
+    return f"{name}{{{{{pairs}}}}} {number}\n"
 
 
 @lru_cache(maxsize=8192)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from exporter.metrics.families import FAMILIES
-from exporter.metrics.family import Family, Kind
+from exporter.metrics.family import Family
 from exporter.metrics.histogram import Distribution
 from exporter.metrics.labels import legible
 from exporter.metrics.readings import Reading
@@ -38,8 +38,9 @@ def _row(name: str, labels: tuple[str, ...], value: float | Distribution, owner:
     family = FAMILIES[name]
     if len(labels) != len(family.labels):
         raise ValueError(f"{family.name}: {len(labels)} label values for {len(family.labels)} labels")
-    if isinstance(value, Distribution) is not (family.kind is Kind.HISTOGRAM):
-        raise TypeError(f"{family.name}: {value!r} is no value of a {family.kind}")
+    buckets = value.bounds if isinstance(value, Distribution) else ()
+    if buckets != family.buckets:
+        raise ValueError(f"{family.name}: {value!r} is no value of a {family.kind} with the bounds {family.buckets}")
     number = value if isinstance(value, Distribution) else float(value)
     return Row(family, tuple(map(_legible, labels)), number, _own(family, owner) if owner else ())
 
