@@ -1,52 +1,18 @@
 """Fleets of three nginx behind one name."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from exporter.model.observation import Origin
 from exporter.model.target import TlsVersion
-from exporter.model.verdicts import BackendState, OfferOutcome, RoundResult, TargetState
-from exporter.verdict.offers import outcome_of
-from tests.fleets.watch import backend_states, both, site, states, watching
-from tests.servers import fleet, nginx
+from exporter.model.verdicts import BackendState, OfferOutcome, TargetState
+from tests.fleets.starting import StartFleet
+from tests.fleets.watch import backend_states, both, offers, site, states, watching
 from tests.servers.certificates import Authority, Leaf
-from tests.servers.nginx import Nginx, Settings
-from tests.servers.ports import Ports
-from tests.servers.ticket_keys import write_ticket_key
+from tests.servers.nginx import Settings
 
 pytestmark = pytest.mark.servers("nginx")
-
-StartFleet = Callable[[Sequence[Settings]], AbstractContextManager[tuple[Nginx, ...]]]
-
-
-@pytest.fixture
-def start_fleet(tmp_path: Path, ports: Ports) -> StartFleet:
-    """Start nginx at 127.0.0.2, .3 and so on, one for each of the settings."""
-
-    def start(settings: Sequence[Settings]) -> AbstractContextManager[tuple[Nginx, ...]]:
-        where = fleet.addresses(ports.claim(), len(settings))
-        return fleet.start(nginx.start, tmp_path / "fleet", where, settings)
-
-    return start
-
-
-@pytest.fixture
-def keys(tmp_path: Path) -> tuple[Path, Path]:
-    """Two ticket key files."""
-    return write_ticket_key(tmp_path, "one"), write_ticket_key(tmp_path, "two")
-
-
-def offers(results: Sequence[RoundResult], origin: Origin) -> list[OfferOutcome]:
-    """Return how all offers of tickets of this origin ended."""
-    return [
-        outcome_of(seen)
-        for result in results
-        for seen in result.observations
-        if seen.offer is not None and seen.offer.origin is origin
-    ]
 
 
 async def test_one_key(start_fleet: StartFleet, leaf: Leaf, keys: tuple[Path, Path], authority: Authority) -> None:

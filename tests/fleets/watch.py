@@ -5,13 +5,18 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from exporter.model.observation import Origin
 from exporter.model.target import Address, Endpoint, HttpSettings, Resolved, Target, TlsSettings, TlsVersion
-from exporter.model.verdicts import BackendState, RoundResult, TargetState
+from exporter.model.verdicts import BackendState, KeyEventKind, OfferOutcome, RoundResult, TargetState
 from exporter.probe.dial import Dialler
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
+from exporter.verdict.offers import outcome_of
+from exporter.verdict.rules import Rules
 from tests.servers.certificates import Authority
+
+RULES = Rules()
 
 
 def site(
@@ -34,11 +39,31 @@ def site(
 
 
 @dataclass
+class Clock:
+    """The real clocks, which can be put forward: for the prober and the verdict alone, since servers have their own.
+
+    Attributes:
+        ahead: seconds.
+    """
+
+    ahead: float = 0.0
+
+    def monotonic(self) -> float:
+        """Tell the time that runs evenly, in seconds."""
+        return time.monotonic() + self.ahead
+
+    def unix(self) -> float:
+        """Tell the time of day, in seconds since 1970."""
+        return time.time() + self.ahead
+
+
+@dataclass
 class Watch:
     """A target, and what is remembered of it."""
 
     target: Target
     prober: Prober
+    clock: Clock = field(default_factory=Clock)
     memory: Memory = field(default_factory=Memory)
 
     async def round(
@@ -53,17 +78,30 @@ class Watch:
         addresses = tuple(Address(endpoint.host, endpoint.port) for endpoint in found)
         return await self.prober.run_round(self.target, Resolved(addresses), self.memory, others or {})
 
-    async def rounds(self, count: int) -> list[RoundResult]:
-        """Make some rounds, one right after another."""
-        return [await self.round() for _ in range(count)]
+    async def rounds(
+        self, count: int, *, every: float = 0.0, backends: Sequence[Address] | None = None
+    ) -> list[RoundResult]:
+        """Make some rounds, one right after another.
+
+        Args:
+            every: seconds by which the clock is put forward after each.
+            backends: as for one round.
+        """
+        results = []
+        for _ in range(count):
+            results.append(await self.round(backends))
+            self.clock.ahead += every
+        return results
 
 
 @asynccontextmanager
-async def watching(target: Target, chance: Callable[[], float] = lambda: 1.0) -> AsyncIterator[Watch]:
+async def watching(
+    target: Target, chance: Callable[[], float] = lambda: 1.0, rules: Rules = RULES
+) -> AsyncIterator[Watch]:
     """Watch a target; unless told otherwise, chance adds no stray offers."""
-    dialler = Dialler()
+    dialler, clock = Dialler(), Clock()
     try:
-        yield Watch(target, Prober(Means(dialler.dial, time.monotonic, time.time, chance)))
+        yield Watch(target, Prober(Means(dialler.dial, clock.monotonic, clock.unix, chance), rules), clock)
     finally:
         dialler.close()
 
@@ -81,3 +119,28 @@ def both(state: TargetState) -> dict[TlsVersion, TargetState]:
 def backend_states(result: RoundResult, version: TlsVersion) -> list[BackendState]:
     """Return the backends' states, in the order of their addresses."""
     return [result.verdicts[version].backends[backend].state for backend in result.backends]
+
+
+def happened(results: Sequence[RoundResult], kind: KeyEventKind) -> dict[TlsVersion, list[Address]]:
+    """Return to which backends it happened, once for each time, in the order of their addresses."""
+    return {
+        version: sorted(
+            event.backend for result in results for event in result.verdicts[version].events if event.kind is kind
+        )
+        for version in results[0].target.versions
+    }
+
+
+def at_both(backends: Sequence[Address]) -> dict[TlsVersion, list[Address]]:
+    """Return the same backends for TLS 1.2 and 1.3."""
+    return {version: sorted(backends) for version in TlsVersion}
+
+
+def offers(results: Sequence[RoundResult], origin: Origin) -> list[OfferOutcome]:
+    """Return how all offers of tickets of this origin ended."""
+    return [
+        outcome_of(seen)
+        for result in results
+        for seen in result.observations
+        if seen.offer is not None and seen.offer.origin is origin
+    ]
