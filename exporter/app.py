@@ -30,6 +30,7 @@ from exporter.probe.statefile import StateFile
 from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Reference
 from exporter.reference.truth import check_truth
 from exporter.schedule.scheduler import keep_beat
+from exporter.verdict.findings import dangers_of, events_of
 from exporter.verdict.history import EMPTY, History
 from exporter.verdict.keybook import records_of
 from exporter.verdict.rules import Rules
@@ -155,7 +156,7 @@ class Daemon:
         if target.name == CONTROL_NAME:
             return
         self._ledger.fold(result)
-        _tell_round(result)
+        _tell_round(result, self._salt)
 
     def _count_missed(self, target: Target, ticks: int) -> None:
         self._ledger.missed(target.name, ticks)
@@ -175,11 +176,13 @@ class Daemon:
         return check_truth(self._judged[TARGET_NAME], self._judged[CONTROL_NAME]).ok
 
 
-def _tell_round(result: RoundResult) -> None:
+def _tell_round(result: RoundResult, salt: bytes) -> None:
     """Write the one line that a round is worth."""
     states: dict[str, object] = {f"tls{version}": verdict.state for version, verdict in result.verdicts.items()}
     odd = {str(backend) for verdict in result.verdicts.values() for backend in verdict.odd}
-    tell: Callable[..., object] = _log.warning if result.failures else _log.info
+    events = [str(event) for verdict in result.verdicts.values() for event in events_of(verdict, salt)]
+    dangers = {str(danger) for verdict in result.verdicts.values() for danger in dangers_of(verdict)}
+    tell: Callable[..., object] = _log.warning if result.failures or events else _log.info
     tell(
         "round",
         target=result.target.name,
@@ -189,6 +192,8 @@ def _tell_round(result: RoundResult) -> None:
         connections=len(result.observations),
         **states,
         **({"odd": sorted(odd)} if odd else {}),
+        **({"events": list(dict.fromkeys(events))} if events else {}),
+        **({"dangers": sorted(dangers)} if dangers else {}),
         **({"foreign": [_foreign_words(offer) for offer in result.foreign]} if result.foreign else {}),
         **({"failures": [_words(*failed) for failed in result.failures]} if result.failures else {}),
     )

@@ -45,6 +45,10 @@ def _probe(words: Namespace) -> int:
     except ConfigError as error:
         print(error, file=sys.stderr)
         return NOT_PROBED
+    if words.watch is not None:
+        from exporter.cli.watch import watch  # noqa: PLC0415
+
+        return watch(target, words.watch, salt)
     return probe(target, words.rounds, salt=salt, as_json=words.json)
 
 

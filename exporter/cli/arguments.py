@@ -43,6 +43,8 @@ def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     probe.add_argument("where", metavar="HOST[:PORT] or NAME", help="an address, or with --config a target's name")
     probe.add_argument("--config", type=Path, metavar="FILE", help="take the target of that name from this file")
     probe.add_argument("--rounds", type=_rounds, default=1, metavar="N", help="how many; figures are their medians")
+    probe.add_argument("--watch", type=_seconds, nargs="?", const=5.0, metavar="SECONDS",
+                       help="go on, with so long between rounds (5), and print each change")  # fmt: skip
     probe.add_argument("--json", action="store_true", help="print all of it for a program")
     ours = probe.add_argument_group("without --config")
     ours.add_argument("--backend", action="append", metavar="HOST[:PORT]",
@@ -57,6 +59,16 @@ def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     ours.add_argument("--path", default="/", metavar="PATH", help="what to ask for over HTTP")
     ours.add_argument("--no-http", action="store_true", help="shake hands and send no request")
     ours.add_argument("--timeout", default="5s", metavar="DURATION", help="for one connection; 5s")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r} is no pause; allowed: 0.1 to 86400 seconds")
+    return seconds
 
 
 def _rounds(text: str) -> int:

@@ -1,5 +1,6 @@
 """A summary of rounds as a program reads it. Ticket bytes and key names are not in it."""
 
+from dataclasses import asdict
 from typing import Any
 
 from exporter.cli.summary import BackendSummary, Summary, VersionSummary
@@ -63,6 +64,13 @@ def _backend(backend: BackendSummary) -> dict[str, Any]:
         "tickets": [_ticket(ticket) for ticket in backend.tickets],
         "at_home": {str(outcome): count for outcome, count in backend.home.items()},
         "at_the_next": {str(outcome): count for outcome, count in backend.neighbour.items()},
+        "key_since": backend.verdict.key_since,
+        "keys_seen": backend.verdict.keys_seen,
+        "weakness": backend.verdict.weakness,
+        "dangers": list(backend.verdict.dangers),
+        "oldest_accepted_seconds": backend.verdict.survival.oldest_accepted,
+        "youngest_refused_seconds": backend.verdict.survival.youngest_refused,
+        "census": None if backend.verdict.census is None else asdict(backend.verdict.census),
         "failure": None if backend.failure is None else str(backend.failure),
     }
 

@@ -9,7 +9,15 @@ from exporter.model.failure import Failure
 from exporter.model.fingerprint import SALT, fingerprint
 from exporter.model.observation import Certificate, Handshake, Mode, Observation, Origin, Ticket
 from exporter.model.target import Address, Target, TlsVersion
-from exporter.model.verdicts import BackendState, BackendVerdict, Mechanism, OfferOutcome, RoundResult, TargetState
+from exporter.model.verdicts import (
+    BackendState,
+    BackendVerdict,
+    Danger,
+    Mechanism,
+    OfferOutcome,
+    RoundResult,
+    TargetState,
+)
 from exporter.verdict.offers import outcome_of
 from exporter.verdict.sentence import explain
 
@@ -22,6 +30,7 @@ class BackendSummary:
         tickets: of the last full handshake.
         key: the ticket key's fingerprint, None where no name is visible.
         home, neighbour: how offers ended, each outcome with its count.
+        verdict: all that was concluded of the backend in the last round.
     """
 
     backend: Address
@@ -42,6 +51,7 @@ class BackendSummary:
     tickets: tuple[Ticket, ...]
     home: Counter[OfferOutcome]
     neighbour: Counter[OfferOutcome]
+    verdict: BackendVerdict
     failure: Failure | None
 
 
@@ -83,7 +93,9 @@ class Summary:
     @property
     def healthy(self) -> bool:
         """Whether nothing was found that should be looked after."""
-        return self.probed and not self.failures and all(version.healthy for version in self.versions)
+        # Whether 0-RTT is wanted is the owner's business, as long as it is told.
+        endangered = any(set(backend.verdict.dangers) - {Danger.EARLY_DATA} for backend in self.backends)
+        return self.probed and not self.failures and not endangered and all(one.healthy for one in self.versions)
 
 
 def summarise(results: Sequence[RoundResult], salt: bytes = SALT) -> Summary:
@@ -154,6 +166,7 @@ def _summarise_backend(
         neighbour=_outcomes(
             [one for one in seen if one.offer and one.offer.issuer == backend and one.version == version], Origin.PEER
         ),
+        verdict=verdict,
         failure=verdict.failure,
     )
 

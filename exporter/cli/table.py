@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from exporter.cli.summary import BackendSummary, Summary, VersionSummary
-from exporter.model.verdicts import BackendState, Mechanism, OfferOutcome
+from exporter.model.verdicts import BackendState, Census, Mechanism, OfferOutcome
+from exporter.verdict.findings import dangers_at
 
 _GOOD = frozenset({BackendState.RESUMES, BackendState.STATEFUL})
 _QUIET = frozenset({BackendState.UNKNOWN, BackendState.NOT_SPOKEN})
@@ -13,6 +14,7 @@ _COLOURS = {"green": "\x1b[32m", "red": "\x1b[31m", "bold": "\x1b[1m"}
 _PLAIN = "\x1b[0m"
 _HEADINGS = ("backend", "state", "rtt", "full", "resumed", "server", "at home", "at the next")
 _NUMBERS = range(2, 6)
+_TELLING_AGE = 60.0  # seconds; that tickets live from one round to the next is no news
 
 
 class Painter:
@@ -39,6 +41,7 @@ def render_summary(summary: Summary, painter: Painter) -> Iterator[str]:
         yield f"TLS {version.version}, times in ms"
         yield from _table(rows, painter)
         yield from _facts(rows)
+        yield from _findings(rows, painter)
         yield from _verdict(version, painter)
     if summary.failures:
         yield ""
@@ -103,6 +106,25 @@ def _facts(rows: Iterable[BackendSummary]) -> Iterator[str]:
             alike.setdefault(_fact(row), []).append(str(row.backend))
     for fact, backends in alike.items():
         yield f"  {fact}" if len(alike) == 1 else f"  {', '.join(backends)}: {fact}"
+
+
+def _findings(rows: Iterable[BackendSummary], painter: Painter) -> Iterator[str]:
+    """Yield signs of danger, and what is known of several keys at one address and of how long tickets live."""
+    for row in rows:
+        for danger in dangers_at(row.backend, row.verdict):
+            yield f"  {painter.paint(str(danger), 'red')}"
+        census, survival = row.verdict.census, row.verdict.survival
+        if census is not None and row.state is BackendState.MIXED:
+            yield f"  {row.backend}: {census.hits} of {census.offers} old tickets were accepted{_effective(census)}"
+        if survival.oldest_accepted is not None and survival.oldest_accepted >= _TELLING_AGE:
+            yield f"  {row.backend}: a ticket {survival.oldest_accepted:.0f} s old was accepted, of {survival.hint} s"
+
+
+def _effective(census: Census) -> str:
+    if census.effective is None or census.effective_low is None:
+        return ""
+    most = "more" if census.effective_high is None else f"{census.effective_high:.1f}"
+    return f", as of {census.effective:.1f} keys alike often ({census.effective_low:.1f} to {most})"
 
 
 def _fact(row: BackendSummary) -> str:
