@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
 
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import RoundResult
 from exporter.probe.canaries import Canaries
 from exporter.probe.kept import Kept
+from exporter.verdict.hints import speaks
 from exporter.verdict.history import EMPTY, History
 
 Home = tuple[Address, TlsVersion]
@@ -91,10 +92,11 @@ class Memory:
 
     def end_round(self, result: RoundResult, history: History, now: float) -> None:
         """Take over what a round taught, and see off the backends that are gone."""
-        for home, speaks in result.supported.items():
-            if speaks:
+        for home in product(result.backends, result.target.versions):
+            spoken = speaks(history, *home)
+            if spoken:
                 self._silent_since.pop(home, None)
-            else:
+            elif spoken is False:
                 self._silent_since.setdefault(home, self.rounds)
         for home in [home for home in self._kept if home[0] not in result.backends]:
             self._see_off(home, now)
