@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import cost, machine, memory, soak, starvation
+from tests.bench import connections, cost, machine, memory, soak, starvation
 from tests.bench.client import PROBER_CORE, SERVER_CORE
 from tests.bench.keep import update
 from tests.bench.site import Site, site
@@ -18,9 +18,10 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "paced": cost.measure_paced,
     "flat-out": cost.measure_flat_out,
     "memory": memory.measure,
+    "connections": connections.measure,
     "soak": soak.measure,
 }
-_USUAL = ("starvation", "paced", "flat-out", "memory")
+_USUAL = ("starvation", "paced", "flat-out", "memory", "connections")
 
 
 def main(words: list[str]) -> int:
