@@ -1,0 +1,105 @@
+"""Servers that keep sessions themselves instead of sealing them into tickets."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from exporter.model.observation import Origin
+from exporter.model.target import HttpSettings, TlsVersion
+from exporter.model.verdicts import BackendState, Cause, Danger, KeyEventKind, Mechanism, OfferOutcome, TargetState
+from tests.fleets.starting import StartFleet
+from tests.fleets.watch import at_both, backend_states, both, happened, offers, site, states, watching
+from tests.servers import fleet, s_server
+from tests.servers.certificates import Authority, Leaf
+from tests.servers.nginx import Settings
+from tests.servers.ports import Ports
+
+EVERY = 30.0
+ROUNDS = 10
+NOBODY = at_both(())
+
+
+@pytest.mark.servers("nginx")
+async def test_nginx(start_fleet: StartFleet, leaf: Leaf, authority: Authority) -> None:
+    """Each nginx resumes what is in its own cache; that the others refuse it is no key's fault, whatever comes."""
+    with start_fleet([Settings(leaf=leaf, tickets=False, cache="shared:site:1m")] * 3) as servers:
+        async with watching(site([server.address for server in servers], authority)) as watch:
+            results = await watch.rounds(ROUNDS, every=EVERY)
+
+    assert [both(TargetState.STATEFUL)] * ROUNDS == [states(result) for result in results]
+    assert {OfferOutcome.ACCEPTED} == {*offers(results, Origin.SELF), *offers(results, Origin.AGED)}
+    assert {OfferOutcome.REFUSED} == set(offers(results, Origin.PEER))
+    crossings = [one for result in results for verdict in result.verdicts.values() for one in verdict.crossings]
+    assert Cause.KEY not in {one.cause for one in crossings}
+    assert NOBODY == happened(results, KeyEventKind.CHANGE) == happened(results, KeyEventKind.BREAK)
+    for version in TlsVersion:
+        shown = [one for result in results for one in result.verdicts[version].backends.values()]
+        assert {Mechanism.STATEFUL} == {one.mechanism for one in shown}
+        assert {None} == {one.key_name for one in shown} == {one.key_group for one in shown}
+        assert {None} == {result.verdicts[version].groups for result in results}
+
+
+@pytest.mark.servers("nginx")
+async def test_nginx_reload(start_fleet: StartFleet, leaf: Leaf, authority: Authority) -> None:
+    """A shared cache outlives a reload, and no new identity in a ticket is taken for a new key."""
+    settings = Settings(leaf=leaf, tickets=False, cache="shared:site:1m")
+    with start_fleet([settings]) as (server,):
+        async with watching(site([server.address], authority)) as watch:
+            results = await watch.rounds(4, every=EVERY)
+            server.reload(settings)
+            results += await watch.rounds(4, every=EVERY)
+
+    assert [both(TargetState.STATEFUL)] * 8 == [states(result) for result in results]
+    assert {OfferOutcome.ACCEPTED} == {*offers(results, Origin.SELF), *offers(results, Origin.AGED)}
+    assert NOBODY == happened(results, KeyEventKind.CHANGE) == happened(results, KeyEventKind.BREAK)
+
+
+@pytest.mark.servers("openssl")
+async def test_s_server(tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
+    """Two `s_server -no_ticket` are the same."""
+    where = fleet.addresses(ports.claim(), 2)
+    with fleet.start(s_server.start, tmp_path, where, [s_server.Settings(leaf=leaf, tickets=False)] * 2):
+        async with watching(site(where, authority)) as watch:
+            results = await watch.rounds(ROUNDS, every=EVERY)
+
+    assert [both(TargetState.STATEFUL)] * ROUNDS == [states(result) for result in results]
+    assert {OfferOutcome.ACCEPTED} == {*offers(results, Origin.SELF), *offers(results, Origin.AGED)}
+    assert NOBODY == happened(results, KeyEventKind.CHANGE) == happened(results, KeyEventKind.BREAK)
+
+
+@pytest.mark.servers("openssl")
+async def test_single_use(tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
+    """Tickets that are good for one use are never a miss at home and never a break, and 0-RTT is told as a danger."""
+    where = fleet.addresses(ports.claim(), 1)
+    target = replace(site(where, authority, (TlsVersion.TLS13,)), http=HttpSettings(enabled=False))
+    with fleet.start(s_server.start, tmp_path, where, [s_server.Settings(leaf=leaf, early_data=True)]):
+        async with watching(target) as watch:
+            results = await watch.rounds(ROUNDS, every=EVERY)
+
+    verdicts = [result.verdicts[TlsVersion.TLS13] for result in results]
+    assert [TargetState.STATEFUL] * ROUNDS == [verdict.state for verdict in verdicts]
+    assert {OfferOutcome.ACCEPTED} == set(offers(results, Origin.SELF))
+    assert () == tuple(event for verdict in verdicts for event in verdict.events)
+    refused = [one for verdict in verdicts for one in verdict.crossings if one.outcome is OfferOutcome.REFUSED]
+    assert {Cause.SINGLE_USE} >= {one.cause for one in refused}
+    for verdict in verdicts:
+        (shown,) = verdict.backends.values()
+        assert (Danger.EARLY_DATA,) == shown.dangers
+        assert None is shown.survival.youngest_refused
+        assert shown.census is None or 0 == shown.census.offers - shown.census.hits
+
+
+@pytest.mark.servers("nginx")
+async def test_nothing_kept(start_fleet: StartFleet, leaf: Leaf, authority: Authority) -> None:
+    """Tickets off without a cache: TLS 1.3 still gives tickets, of which none is ever taken, and no key is at fault."""
+    with start_fleet([Settings(leaf=leaf, tickets=False, cache="none")]) as (server,):
+        async with watching(site([server.address], authority)) as watch:
+            results = await watch.rounds(ROUNDS, every=EVERY)
+
+    for result in results:
+        assert [BackendState.NO_TICKETS] == backend_states(result, TlsVersion.TLS12)
+        assert [BackendState.REFUSES] == backend_states(result, TlsVersion.TLS13)
+    assert {OfferOutcome.REFUSED} == set(offers(results, Origin.SELF))
+    assert NOBODY == happened(results, KeyEventKind.CHANGE) == happened(results, KeyEventKind.BREAK)
+    assert {300} == {result.verdicts[TlsVersion.TLS13].backends[server.address].survival.hint for result in results}
