@@ -35,8 +35,8 @@ def measure(_site: Site) -> Table:
         "Connections a round",
         f"The most of {_ROUNDS} rounds, for one TLS version, with the prober's own plan over simulated servers. "
         "Canaries and strays are tickets offered at an age, or so that a balancer's stride does not fall in with ours. "
-        "A backend that a rotation forgot is found when it alone has its key group; it is named as `split` when the grace "
-        "has passed since the last change of a key.",
+        "A backend that a rotation forgot is found when it alone has its key group; it is named as `split` when the "
+        "grace has passed since the last change of a key.",
         ("backends", "consistent", "for each", "canaries and strays, for each", "two halves", "beyond three each"),
         tuple(rows),
         (
