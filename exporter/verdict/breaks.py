@@ -13,7 +13,6 @@ UNSPECIFIED = 7200.0  # seconds for which a ticket without a hint is taken to be
 _SURE = 12  # connections: two keys in equal shares do this by chance once in 2 ** 12 times
 _DEATHS = 2
 _LONG_STREAK = 24  # after so many, a single death is no sign of several keys behind the address
-_ENOUGH = 1000
 _KEYS_KEPT = 8
 _AT_HOME = frozenset({Origin.SELF, Origin.AGED})
 
@@ -83,8 +82,9 @@ def _find_named(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tuple
     settled = home.firm and home.name is not None and home.name in alive
     sure = [key for key in dead if settled and key != home.name]
     doubtful = tuple(key for key in dead if key not in sure)[-_KEYS_KEPT:]
-    found = replace(losses, keys=(*lost, *sure)[-_KEYS_KEPT:], doubtful=doubtful)
-    return found, tuple(Loss(key, home.name) for key in sure)
+    if sure or (lost, doubtful) != (losses.keys, losses.doubtful):
+        losses = replace(losses, keys=(*lost, *sure)[-_KEYS_KEPT:], doubtful=doubtful)
+    return losses, tuple(Loss(key, home.name) for key in sure)
 
 
 def _find_unnamed(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tuple[Losses, tuple[Loss, ...]]:
@@ -97,7 +97,8 @@ def _find_unnamed(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tup
     before = losses.suspicion
     if before is None and not _is_suspect(dead, spared, losses.streak, home):
         broken = any(one.telling for one in (*dead, *fresh) if one.offer.origin is Origin.SELF)
-        return replace(losses, streak=0 if broken else min(losses.streak + lives, _ENOUGH)), ()
+        streak = 0 if broken else min(losses.streak + lives, _LONG_STREAK)
+        return (losses if streak == losses.streak else replace(losses, streak=streak)), ()
     if _is_belied(dead, spared, before, home.now):
         return replace(losses, streak=0, suspicion=None), ()
     since, support = (before.since, before.support) if before is not None else (home.now, losses.streak)

@@ -107,9 +107,8 @@ def _turn(
     entered, new = enter(page, Entry(name, heralds, several, begun), now, salt)
     known = {sight.digest for sight in page}
     unheard = bool(fresh) and (not several or any(digest(one, salt) not in known for one in fresh))
-    remembered = replace(
-        memory,
-        heralds={} if several else dict(list(heralds.items())[-_HERALDS_KEPT:]),
-        keys_seen=(memory.keys_seen or len(page)) + len({sight.digest for sight in entered} - known),
-    )
-    return _Turn(remembered, entered, new and not several, bool(page) and unheard, bool(page))
+    heralds = {} if several else dict(list(heralds.items())[-_HERALDS_KEPT:])
+    keys_seen = (memory.keys_seen or len(page)) + len({sight.digest for sight in entered} - known)
+    if (heralds, keys_seen) != (memory.heralds, memory.keys_seen):
+        memory = replace(memory, heralds=heralds, keys_seen=keys_seen)
+    return _Turn(memory, entered, new and not several, bool(page) and unheard, bool(page))

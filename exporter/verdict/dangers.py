@@ -1,9 +1,9 @@
 """Signs of danger in a backend's tickets, and whether they still stand."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from exporter.model.observation import Ticket
+from exporter.model.observation import TlsFacts
 from exporter.model.verdicts import BackendState, Danger, Weakness
 from exporter.verdict.weakness import weakness_of
 
@@ -29,17 +29,22 @@ class Signs:
     early_data: bool = False
 
 
-def inspect(signs: Signs, full: Iterable[Ticket], resumed: Iterable[Ticket]) -> Signs:
-    """Add one round's tickets: those of full handshakes, whose lifetime none has inherited, and those of others."""
-    original = tuple(full)
-    for ticket in (*original, *resumed):
+def inspect(signs: Signs, connections: Sequence[TlsFacts]) -> Signs:
+    """Add one round's tickets, one of each key: those of a key are all weak or none is.
+
+    The lifetime is that of a full handshake, since a resumed one may have inherited what is left of another's.
+    """
+    tickets = [ticket for tls in connections for ticket in tls.tickets]
+    for ticket in {ticket.identity[:_NAME_BYTES]: ticket for ticket in tickets}.values():
         found = weakness_of(ticket)
         if found is not None and (signs.weakness is None or _rank(found) <= _rank(signs.weakness)):
             signs = replace(signs, weakness=found, weak_name=ticket.identity[:_NAME_BYTES])
-    if not original:
+    full = [ticket for tls in connections if not tls.resumed for ticket in tls.tickets]
+    lifetime = full[-1].lifetime if full else signs.lifetime
+    early_data = any(ticket.max_early_data for ticket in full) if full else signs.early_data
+    if (lifetime, early_data) == (signs.lifetime, signs.early_data):
         return signs
-    early_data = any(ticket.max_early_data for ticket in original)
-    return replace(signs, lifetime=original[-1].lifetime, early_data=early_data)
+    return replace(signs, lifetime=lifetime, early_data=early_data)
 
 
 def _rank(weakness: Weakness) -> int:

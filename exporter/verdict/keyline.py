@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 _SURE = 12  # connections: two keys in equal shares do this by chance once in 2 ** 12 times
 _SUPPORT = 3
-_ENOUGH = 1000
+_ENOUGH = 64
 _RUNS_KEPT = 8
 _WINDOW = 8  # rounds
 

@@ -1,6 +1,6 @@
 """What a round teaches of a backend before anything is judged: its tickets, and that it speaks at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from exporter.model.observation import Handshake, Observation, TlsFacts
@@ -8,7 +8,7 @@ from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import Mechanism
 from exporter.verdict.dangers import inspect
 from exporter.verdict.history import BackendMemory
-from exporter.verdict.mechanism import classify, key_name, layout_in_common, pool, specimen_of
+from exporter.verdict.mechanism import Batch, classify, key_name, layout_in_common, pool, specimen_of
 
 _HEADS_KEPT = 8
 
@@ -24,25 +24,22 @@ def learn(memory: BackendMemory, observations: Sequence[Observation]) -> Backend
         for seen, tls in shaken
         if tls.resumed and seen.offer is not None and seen.offer.ticket is not None
     )
-    pooled = replace(
+    batches = pool(memory.batches, connections)
+    return replace(
         memory,
-        batches=pool(memory.batches, connections),
+        batches=batches,
+        mechanism=_mechanism(memory, batches, connections),
         accepted=(memory.accepted + taken)[-_HEADS_KEPT:],
         spoken=True,
-        signs=inspect(
-            memory.signs,
-            (ticket for tls in connections if not tls.resumed for ticket in tls.tickets),
-            (ticket for tls in connections if tls.resumed for ticket in tls.tickets),
-        ),
+        signs=inspect(memory.signs, connections),
     )
-    return replace(pooled, mechanism=_mechanism(memory, pooled, connections))
 
 
-def _mechanism(before: BackendMemory, memory: BackendMemory, connections: Sequence[TlsFacts]) -> Mechanism:
+def _mechanism(memory: BackendMemory, batches: tuple[Batch, ...], connections: Sequence[TlsFacts]) -> Mechanism:
     if any(tls.tickets for tls in connections):
-        if _goes_on(before, connections):
-            return before.mechanism
-        return classify(memory.batches, accepted=any(tls.resumed for tls in connections))
+        if _goes_on(memory, connections):
+            return memory.mechanism
+        return classify(batches, accepted=any(tls.resumed for tls in connections))
     old = [tls for tls in connections if tls.version is TlsVersion.TLS12]
     if any(tls.resumed and tls.offer_kind == "session_id" for tls in old):
         return Mechanism.STATEFUL
@@ -61,14 +58,30 @@ def _goes_on(before: BackendMemory, connections: Sequence[TlsFacts]) -> bool:
     )
 
 
-def lend(memories: Mapping[Address, BackendMemory]) -> dict[Address, BackendMemory]:
-    """Name the mechanism of backends of whose tickets too little was seen, where two of them show one key's name."""
+def lend(memories: Mapping[Address, BackendMemory], known: Collection[bytes]) -> dict[Address, BackendMemory]:
+    """Name the mechanism of backends of whose tickets too little was seen, by what others show.
+
+    Two backends of a fleet do not share a long name by chance, nor does one bear by chance the name of a key that was
+    known before.
+    """
     unknown = {
         backend: memory.batches[-1].specimens[0].head
         for backend, memory in memories.items()
         if memory.mechanism is Mechanism.UNKNOWN and memory.batches
     }
-    found = layout_in_common(unknown) if len(unknown) > 1 else {}
+    if not unknown:
+        return dict(memories)
+    names = frozenset(known) | {
+        name
+        for memory in memories.values()
+        if memory.batches and (name := key_name(memory.mechanism, memory.batches[-1].specimens[0].head)) is not None
+    }
+    found = layout_in_common(unknown) | {
+        backend: mechanism
+        for backend, head in unknown.items()
+        for mechanism in (Mechanism.RFC5077, Mechanism.S2N)
+        if key_name(mechanism, head) in names
+    }
     return {
         backend: replace(memory, mechanism=found[backend]) if backend in found else memory
         for backend, memory in memories.items()

@@ -36,9 +36,15 @@ def turn(rotation: Rotation, turning: Collection[Address], now: float) -> Rotati
     return replace(rotation, last=now, turned=rotation.turned | new) if new else rotation
 
 
-def conclude(rotation: Rotation, state: TargetState, present: Collection[Address]) -> Rotation:
-    """Note how the fleet stands after a round."""
-    if state in _WHOLE:
+def conclude(
+    rotation: Rotation, state: TargetState, present: Collection[Address], *, now: float, grace: float
+) -> Rotation:
+    """Note how the fleet stands after a round.
+
+    That all agree may be since some could not be asked, so a change is over only when its time is, too.
+    """
+    whole = state in _WHOLE
+    if whole and not rotation.excuses(now, grace):
         return Rotation()
     turned = rotation.turned.intersection(present)
-    return replace(rotation, turned=turned, parted=rotation.parted or state in _PARTED)
+    return replace(rotation, turned=turned, parted=not whole and (rotation.parted or state in _PARTED))

@@ -57,7 +57,8 @@ def look(this: VersionRound, history: VersionHistory) -> tuple[Scene, dict[Addre
     seen: dict[Address, list[Observation]] = {backend: [] for backend in this.backends}
     for one in this.observations:
         seen[one.backend].append(one)
-    memories = lend({backend: learn(_recall(this, history, backend), seen[backend]) for backend in this.backends})
+    learnt = {backend: learn(_recall(this, history, backend), seen[backend]) for backend in this.backends}
+    memories = lend(learnt, history.known)
     mechanisms = {backend: gone.mechanism for backend, gone in history.gone.items()}
     mechanisms.update({backend: memory.mechanism for backend, memory in memories.items()})
     pools = {backend: memory.batches for backend, memory in memories.items()}

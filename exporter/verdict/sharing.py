@@ -26,6 +26,22 @@ class Comparison:
     grouping: Grouping
 
 
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is to be kept in mind when backends are compared.
+
+    Attributes:
+        absent: backends that resumed of late and cannot be asked now; they tell what most of the fleet is like.
+        excused: a key has changed so lately that backends may differ.
+    """
+
+    absent: frozenset[Address] = frozenset()
+    excused: bool = False
+
+
+_ORDINARY = Circumstances()
+
+
 def compare(
     states: Mapping[Address, BackendState],
     names: Mapping[Address, bytes],
@@ -33,7 +49,7 @@ def compare(
     *,
     numbers: Numbers,
     last: Mapping[Address, int],
-    excused: bool = False,
+    circumstances: Circumstances = _ORDINARY,
 ) -> Comparison:
     """Compare the backends that resume, and say how all stand.
 
@@ -43,20 +59,39 @@ def compare(
         crossed: who accepts and who refuses whose tickets.
         numbers: those that keys had so far.
         last: the group in which each backend was last.
-        excused: a key has changed so lately that backends may differ.
+        circumstances: what the backends themselves do not show.
     """
     good = frozenset(backend for backend, state in states.items() if state in GOOD)
+    odd_among = _Votes.of(good.union(circumstances.absent), names, crossed)
     names = {backend: name for backend, name in names.items() if backend in good}
     crossed = crossed.among(good)
     cells = partition(good, names, crossed)
-    state = share(states, names, crossed, excused=excused)
-    odd = find_odd(state, states, cells, tell_apart(cells, names, crossed), crossed)
+    state = share(states, names, crossed, excused=circumstances.excused)
+    odd = find_odd(state, states, odd_among.cells, odd_among.told, odd_among.crossed)
     keepers = frozenset(backend for backend, found in states.items() if found is BackendState.STATEFUL)
     keyed = [cell - keepers for cell in cells if not cell <= keepers]
     grouping = group(keyed, names, crossed, numbers=numbers, last=last)
     if BackendState.MIXED in states.values():
         grouping = replace(grouping, count=None)  # a mixed backend has several keys, and one name at a time
+    odd = tuple(backend for backend in odd if backend not in circumstances.absent)
     return Comparison(state, sum(found in GOOD | BAD for found in states.values()), odd, grouping)
+
+
+@dataclass(frozen=True, slots=True)
+class _Votes:
+    """Who belongs together, of all that have a say in what most of the fleet is like."""
+
+    cells: tuple[Cell, ...]
+    told: tuple[Cell, ...]
+    crossed: Crossed
+
+    @staticmethod
+    def of(voters: Collection[Address], names: Mapping[Address, bytes], crossed: Crossed) -> "_Votes":
+        """Part them."""
+        names = {backend: name for backend, name in names.items() if backend in voters}
+        crossed = crossed.among(voters)
+        cells = partition(voters, names, crossed)
+        return _Votes(cells, tell_apart(cells, names, crossed), crossed)
 
 
 def share(

@@ -13,7 +13,7 @@ from exporter.model.verdicts import (
     OfferOutcome,
     VersionVerdict,
 )
-from exporter.verdict.backends import Evidence, Finding, find, gather
+from exporter.verdict.backends import GOOD, Evidence, Finding, find, gather
 from exporter.verdict.census import count, keys_of
 from exporter.verdict.changes import Book, find_changes
 from exporter.verdict.crossings import crossed, newly_parted, stand
@@ -25,7 +25,7 @@ from exporter.verdict.keys import keep_known
 from exporter.verdict.ratios import ratios_of
 from exporter.verdict.rotation import conclude, turn
 from exporter.verdict.scene import Scene, VersionRound, look
-from exporter.verdict.sharing import Comparison, compare
+from exporter.verdict.sharing import Circumstances, Comparison, compare
 
 _KEYLESS = frozenset({BackendState.FAILED, BackendState.NOT_SPOKEN, BackendState.NO_TICKETS})
 """States in which a key that is remembered is not one that is in use."""
@@ -55,7 +55,9 @@ def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionV
         crossed(standing),
         numbers=history.numbers,
         last={backend: memory.group for backend, memory in memories.items() if memory.group is not None},
-        excused=rotation.excuses(this.now, this.rules.grace),
+        circumstances=Circumstances(
+            _absent(this, memories, states), excused=rotation.excuses(this.now, this.rules.grace)
+        ),
     )
     remembered = {
         backend: _remember(memory, findings[backend], evidence[backend], comparison.grouping.of.get(backend), this)
@@ -69,7 +71,7 @@ def judge_version(this: VersionRound, history: VersionHistory) -> tuple[VersionV
         known=keep_known(history.known, scene.keys),
         book=changes.book,
         gone=gone,
-        rotation=conclude(rotation, comparison.state, this.backends),
+        rotation=conclude(rotation, comparison.state, this.backends, now=this.now, grace=this.rules.grace),
     )
     return replace(verdict, events=(*changes.events, *fates.breaks, *departed)), after
 
@@ -94,6 +96,19 @@ def _names(scene: Scene, memories: Mapping[Address, BackendMemory]) -> dict[Addr
         backend: min(run.name for run in line.runs) if (line := memories[backend].line).several else name
         for backend, name in scene.keys.current.items()
     }
+
+
+def _absent(
+    this: VersionRound, memories: Mapping[Address, BackendMemory], states: Mapping[Address, BackendState]
+) -> frozenset[Address]:
+    """Find the backends that failed in this round and resumed of late."""
+    return frozenset(
+        backend
+        for backend, memory in memories.items()
+        if states[backend] is BackendState.FAILED
+        and memory.state in GOOD
+        and this.number - memory.proven <= this.rules.hold
+    )
 
 
 def _gather(scene: Scene, backend: Address, memory: BackendMemory) -> Evidence:

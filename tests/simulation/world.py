@@ -50,13 +50,19 @@ class World:
         loss: float = 0.0,
         versions: tuple[TlsVersion, ...] = (TLS13,),
         probe: ProbeSettings | None = None,
+        interval: float = 30.0,
     ) -> None:
         self.servers = servers
         self.loss = loss
         self.now = 0.0
         self.connections = 0
         self.target = Target(
-            "sim", Endpoint("sim.test", 443), "sim.test", versions=versions, probe=probe or ProbeSettings()
+            "sim",
+            Endpoint("sim.test", 443),
+            "sim.test",
+            versions=versions,
+            probe=probe or ProbeSettings(),
+            interval=interval,
         )
         self._random = Random(seed)  # noqa: S311 - a simulation must repeat itself
         self._serial = 0

@@ -1,0 +1,145 @@
+"""Thousands of rotations, in the prober's own rounds over simulated servers, a tenth of whose probes are lost."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from exporter.model.target import Address, TlsVersion
+from exporter.model.verdicts import KeyEventKind, RoundResult, TargetState, VersionVerdict
+from tests.simulation.world import World, alike
+from tests.verdict.fleet import TLS12, TLS13, Server, named
+
+OLD, NEW = named("A"), named("B")
+RUNS, CHUNKS = 1000, 20
+LOSS = 0.1
+INTERVAL = 100.0  # seconds, so that the grace time is three rounds and a run is short
+GRACE = 300.0
+_OLDEST_CANARY = 36  # rounds, by which all tickets are at the end of their life
+FALSE = frozenset(TargetState) - {TargetState.CONSISTENT, TargetState.ROTATING, TargetState.UNKNOWN}
+PARTED = frozenset({TargetState.SPLIT, TargetState.ONE_WAY})
+
+
+def size(random: Random) -> int:
+    """Draw the size of a fleet: most are small, a few as large as 32."""
+    return random.choices([2, 3, random.randint(4, 8), random.randint(9, 32)], [70, 20, 8, 2])[0]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fleet whose keys are about to be changed."""
+
+    world: World
+    version: TlsVersion
+    random: Random
+
+    async def round(self) -> VersionVerdict:
+        """Make one round and give its verdict."""
+        result: RoundResult = await self.world.round()
+        return result.verdicts[self.version]
+
+    def rounds_of_change(self) -> Iterator[list[Address]]:
+        """Part the fleet into those that change their key before each of a few rounds."""
+        order = sorted(self.world.servers)
+        self.random.shuffle(order)
+        step = -(-len(order) // self.random.randint(1, 4))
+        for begin in range(0, len(order), step):
+            yield order[begin : begin + step]
+
+
+async def begin(seed: int) -> Run:
+    """Put up a fleet that shares one key, and watch it for some rounds."""
+    random = Random(seed)  # noqa: S311 - a simulation must repeat itself
+    version = random.choice([TLS12, TLS13])
+    world = World(alike(size(random), Server([OLD])), seed=seed, loss=LOSS, versions=(version,), interval=INTERVAL)
+    run = Run(world, version, random)
+    for _ in range(random.randint(3, 5)):
+        await run.round()
+    return run
+
+
+def seeds(chunk: int) -> range:
+    """Give the seeds of one chunk of the runs."""
+    return range(chunk * RUNS // CHUNKS, (chunk + 1) * RUNS // CHUNKS)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+async def test_rolling_rotations_with_overlap_raise_no_false_alarm(chunk: int) -> None:
+    """While old tickets are still accepted, nothing is called broken or split, and each backend changes once."""
+    for seed in seeds(chunk):
+        run = await begin(seed)
+        verdicts = []
+        for changing in run.rounds_of_change():
+            for backend in changing:
+                run.world.servers[backend][0].keys = [NEW, OLD]
+            verdicts.append(await run.round())
+        verdicts += [await run.round() for _ in range(5)]
+
+        assert FALSE.isdisjoint(verdict.state for verdict in verdicts), seed
+        events = Counter((event.kind, event.backend) for verdict in verdicts for event in verdict.events)
+        assert events == dict.fromkeys(((KeyEventKind.CHANGE, backend) for backend in run.world.servers), 1), seed
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+async def test_rotations_without_overlap_are_found_to_break_tickets(chunk: int) -> None:
+    """Where a new key takes the place of the old one at once, the break is counted on each backend, once.
+
+    Where the offer that would show it is lost, a ticket kept back until it is old shows it later.
+    """
+    for seed in seeds(chunk):
+        run = await begin(seed)
+        verdicts = []
+        for changing in run.rounds_of_change():
+            for backend in changing:
+                run.world.servers[backend][0].keys = [NEW]
+            verdicts.append(await run.round())
+        verdicts += [await run.round() for _ in range(3)]
+        while len(verdicts) < _OLDEST_CANARY and _breaks(verdicts).total() < len(run.world.servers):
+            verdicts.append(await run.round())
+
+        assert FALSE.isdisjoint(verdict.state for verdict in verdicts), seed
+        assert _breaks(verdicts) == dict.fromkeys(run.world.servers, 1), seed
+
+
+def _breaks(verdicts: Iterable[VersionVerdict]) -> Counter[Address]:
+    return Counter(
+        event.backend for verdict in verdicts for event in verdict.events if event.kind is KeyEventKind.BREAK
+    )
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+async def test_a_forgotten_backend_is_found_after_the_grace_time(chunk: int) -> None:
+    """One backend that missed the rotation parts the fleet: never before the grace time is over, and soon after."""
+    delays = []
+    for seed in seeds(chunk):
+        run = await begin(seed)
+        forgotten = run.random.choice(sorted(run.world.servers))
+        keys = run.random.choice([[NEW], [NEW, OLD]])
+        last = run.world.now
+        for changing in run.rounds_of_change():
+            for backend in changing:
+                if backend != forgotten:
+                    run.world.servers[backend][0].keys = list(keys)
+                    last = run.world.now
+            assert (await run.round()).state not in FALSE, seed
+        delay, verdict = await _wait_until_parted(run, last)
+
+        assert delay > GRACE, seed
+        assert verdict.odd == ((forgotten,) if len(run.world.servers) > 2 else verdict.odd), seed
+        delays.append(delay)
+    late = [delay for delay in delays if delay > GRACE + 3 * INTERVAL]
+    assert len(late) <= len(delays) * 0.05
+    assert max(delays) <= GRACE + 12 * INTERVAL
+
+
+async def _wait_until_parted(run: Run, last: float) -> tuple[float, VersionVerdict]:
+    """Make rounds until the backends are said to be parted; return how long after the last change that was."""
+    for _ in range(16):
+        now = run.world.now
+        verdict = await run.round()
+        if verdict.state in PARTED:
+            return now - last, verdict
+        assert verdict.state not in FALSE
+    raise AssertionError("the fleet was never said to be parted")
