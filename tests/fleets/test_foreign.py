@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from exporter.model.target import Address, Target, TlsSettings, TlsVersion
-from exporter.model.verdicts import OfferOutcome, RoundResult
-from tests.fleets.watch import Watch, site, watching
+from exporter.model.verdicts import OfferOutcome, RoundResult, TargetState
+from tests.fleets.watch import Watch, site, states, watching
+from tests.fleets.watch import both as both_versions
 from tests.servers import fleet, nginx
 from tests.servers.certificates import Authority, Leaf
 from tests.servers.nginx import Settings
@@ -158,3 +159,19 @@ async def test_other_settings(tmp_path: Path, ports: Ports, leaf_of_both: Leaf, 
         (result,) = await probe_pair(target, blog, 1)
 
     assert () == result.foreign
+
+
+@pytest.mark.servers("nginx", "haproxy")
+async def test_not_asked(tmp_path: Path, ports: Ports, leaf_of_both: Leaf, authority: Authority) -> None:
+    """Names with keys of their own behind one address are each consistent, since nobody asked to compare them."""
+    one, two = (Settings(leaf=leaf_of_both, ticket_keys=(write_ticket_key(tmp_path, label),)) for label in "ab")
+    with routed(tmp_path, fleet.addresses(ports.claim(), 3), (one, two)) as at:
+        async with watching(site((at,), authority)) as watch:
+            other = Watch(replace(watch.target, name="blog", server_name=BLOG), watch.prober)
+            pairs = [(await watch.round(), await other.round()) for _ in range(6)]
+
+    for pair in pairs:
+        for result in pair:
+            assert both_versions(TargetState.CONSISTENT) == states(result)
+            assert [(), ()] == [verdict.events for verdict in result.verdicts.values()]
+            assert () == result.foreign

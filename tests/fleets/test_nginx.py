@@ -1,5 +1,7 @@
 """Fleets of three nginx behind one name."""
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,3 +124,32 @@ async def test_vanished_backend(
 
     assert both(TargetState.CONSISTENT) == states(result)
     assert where[:2] == list(result.verdicts[TlsVersion.TLS13].backends)
+
+
+async def test_one_is_older(start_fleet: StartFleet, leaf: Leaf, keys: tuple[Path, Path], authority: Authority) -> None:
+    """A backend that does not speak TLS 1.3 is left out there, and shares the key in TLS 1.2 as the others do."""
+    both_versions = Settings(leaf=leaf, ticket_keys=keys[:1])
+    older = replace(both_versions, versions=(TlsVersion.TLS12,))
+    with start_fleet([both_versions, both_versions, older]) as servers:
+        async with watching(site([server.address for server in servers], authority)) as watch:
+            results = await watch.rounds(4)
+
+    for result in results:
+        assert both(TargetState.CONSISTENT) == states(result)
+        assert [BackendState.RESUMES] * 3 == backend_states(result, TlsVersion.TLS12)
+        expected = [BackendState.RESUMES, BackendState.RESUMES, BackendState.NOT_SPOKEN]
+        assert expected == backend_states(result, TlsVersion.TLS13)
+    assert OfferOutcome.REFUSED not in {*offers(results, Origin.SELF), *offers(results, Origin.PEER)}
+
+
+async def test_short_life(start_fleet: StartFleet, leaf: Leaf, keys: tuple[Path, Path], authority: Authority) -> None:
+    """Tickets that live for a second are no misses where rounds are further apart, and resume where they are not."""
+    with start_fleet([Settings(leaf=leaf, ticket_keys=keys[:1], session_seconds=1)] * 2) as servers:
+        async with watching(site([server.address for server in servers], authority)) as watch:
+            results = await watch.rounds(2)
+            await asyncio.sleep(2.1)  # nginx counts in whole seconds
+            results += await watch.rounds(3)
+
+    assert [both(TargetState.CONSISTENT)] * 5 == [states(result) for result in results]
+    assert {OfferOutcome.ACCEPTED} == {*offers(results, Origin.SELF), *offers(results, Origin.PEER)}
+    assert [()] * 10 == [verdict.events for result in results for verdict in result.verdicts.values()]

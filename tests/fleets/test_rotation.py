@@ -211,3 +211,25 @@ async def test_stands_from_the_start(
     assert [both(TargetState.SPLIT)] * 4 == verdicts(results)
     assert {(servers[3].address,)} == {verdict.odd for one in results for verdict in one.verdicts.values()}
     assert NOBODY == happened(results, KeyEventKind.BREAK) == happened(results, KeyEventKind.CHANGE)
+
+
+async def test_age_of_a_key(
+    start_fleet: StartFleet, old: Settings, taught: Settings, turned: Settings, authority: Authority
+) -> None:
+    """A key is as old as the first ticket that was seen of it, until tickets are of another one."""
+    with start_fleet([old]) as servers:
+        async with watching(site(addresses(servers), authority), rules=RULES) as watch:
+            begun = watch.clock.unix()
+            await watch.rounds(2, every=EVERY)
+            results = await watch.rounds(2, every=3600.0)
+            results += await roll(watch, servers, taught)
+            changed = watch.clock.unix()
+            results += await roll(watch, servers, turned, rounds=6)
+
+    for version in TlsVersion:
+        since = [result.verdicts[version].backends[servers[0].address].key_since or 0.0 for result in results]
+        # A single ticket does not tell where its key's name ends, so it may take another round.
+        assert begun == pytest.approx(since[0], abs=1.5 * EVERY)
+        assert changed == pytest.approx(since[-1], abs=1.5 * EVERY)
+        assert {since[0], since[-1]} == set(since)
+    assert 0 == refusals(results)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from exporter.model.observation import Origin
+from exporter.model.observation import Handshake, Origin
 from exporter.model.target import HttpSettings, TlsVersion
 from exporter.model.verdicts import BackendState, Cause, Danger, KeyEventKind, Mechanism, OfferOutcome, TargetState
 from tests.fleets.starting import StartFleet
@@ -36,8 +36,10 @@ async def test_nginx(start_fleet: StartFleet, leaf: Leaf, authority: Authority) 
     for version in TlsVersion:
         shown = [one for result in results for one in result.verdicts[version].backends.values()]
         assert {Mechanism.STATEFUL} == {one.mechanism for one in shown}
-        assert {None} == {one.key_name for one in shown} == {one.key_group for one in shown}
+        assert {(None, None)} == {(one.key_name, one.key_group) for one in shown}
         assert {None} == {result.verdicts[version].groups for result in results}
+    old = [seen.outcome for seen in results[-1].observations if seen.version is TlsVersion.TLS12]
+    assert {()} == {outcome.tls.tickets for outcome in old if isinstance(outcome, Handshake)}
 
 
 @pytest.mark.servers("nginx")
