@@ -48,8 +48,8 @@ def questions(
     """
     fleet = _Fleet.of(history, version, present)
     seen = set(asked)
-    heard = {fleet.sides(pair) for pair in asked}
     telling = _first_of_each(fleet, [pair for pair in refused if not fleet.keep_their_own(pair)])
+    heard = {fleet.sides(pair) for pair in (*asked, *(pair[::-1] for pair in telling))}
     stood = [pair for pair in standing_refusals(history, version, present) if not fleet.keep_their_own(pair)]
     differs = bool(telling or stood)
     wanted = (

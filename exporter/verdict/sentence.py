@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from exporter.model.target import Address, Resumption, TlsVersion
-from exporter.model.verdicts import BackendState, Cause, OfferOutcome, TargetState, VersionVerdict
+from exporter.model.verdicts import BackendState, Cause, KeyEventKind, OfferOutcome, TargetState, VersionVerdict
+from exporter.verdict.census import keys_of
 
 _SHOWN = 4
 _LEFT_OUT = MappingProxyType(
@@ -79,7 +80,7 @@ def explain(version: TlsVersion, verdict: VersionVerdict, meant: Resumption = Re
     found = {state: _in_state(verdict, state) for state in BackendState}
     if len(found[BackendState.NOT_SPOKEN]) == len(verdict.backends) > 0:
         return Explanation(f"TLS {version}: not spoken by {_all(len(verdict.backends))}.", "", healthy=True)
-    text = f"TLS {version}: {_TELLING[verdict.state](verdict)}{_left_out(found)}"
+    text = f"TLS {version}: {_TELLING[verdict.state](verdict)}{_left_out(found)}{_died(verdict)}{_short_lived(verdict)}"
     if killers := found[BackendState.KILLS]:
         advice = f"A returning client's connection dies there, so see the error logs at once: {_names(killers)}."
         return Explanation(text, advice, healthy=False)
@@ -119,6 +120,29 @@ def _left_out(found: Mapping[BackendState, Sequence[Address]]) -> str:
     return "".join(f" {words}: {_names(found[state])}." for state, words in _LEFT_OUT.items() if found[state])
 
 
+def _died(verdict: VersionVerdict) -> str:
+    """Name the backends whose tickets were found dead in this round."""
+    backends = sorted({event.backend for event in verdict.events if event.kind is KeyEventKind.BREAK})
+    return f" Tickets within their life have died at {_names(backends)}." if backends else ""
+
+
+def _short_lived(verdict: VersionVerdict) -> str:
+    """Name the backend that keeps its promise of a lifetime worst, if one does not keep it."""
+    shares = {
+        backend: survival.youngest_refused / survival.hint
+        for backend, found in verdict.backends.items()
+        if (survival := found.survival).youngest_refused is not None and 0 < survival.youngest_refused < survival.hint
+    }
+    if not shares:
+        return ""
+    worst = min(sorted(shares), key=lambda backend: shares[backend])
+    survival = verdict.backends[worst].survival
+    return (
+        f" At {worst}, a ticket was refused at an age of {survival.youngest_refused:.0f} s, although {survival.hint} s "
+        "were promised."
+    )
+
+
 def _tell_unknown(verdict: VersionVerdict) -> str:
     if verdict.judged:
         return "the backends resume, but too little was seen of their taking each other's tickets."
@@ -144,11 +168,18 @@ def _tell_uneven(verdict: VersionVerdict) -> str:
 
 
 def _tell_mixed(verdict: VersionVerdict) -> str:
-    return f"one address answers differently from offer to offer: {_names(verdict.odd)}."
+    text = f"one address answers differently from offer to offer: {_names(verdict.odd)}."
+    census = verdict.backends[verdict.odd[0]].census if len(verdict.odd) == 1 else None
+    keys = keys_of(census)
+    if census is None or keys is None or keys < 2:
+        return text
+    kept = f", and {census.hits} of {census.offers} kept tickets were accepted" if census.offers else ""
+    return f"{text} Seen from here, {'about ' if not census.keys else ''}{keys} ticket keys are in use there{kept}."
 
 
-def _tell_rotating(_: VersionVerdict) -> str:
-    return "the ticket key is being changed."
+def _tell_rotating(verdict: VersionVerdict) -> str:
+    groups = "" if verdict.groups is None or verdict.groups < 2 else f"; {verdict.groups} are in use"
+    return f"the ticket key is being changed{groups}."
 
 
 def _tell_one_way(verdict: VersionVerdict) -> str:
@@ -166,7 +197,10 @@ def _tell_split(verdict: VersionVerdict) -> str:
 
 def _tell_consistent(verdict: VersionVerdict) -> str:
     if verdict.judged == 1:
-        return "the backend accepts its own tickets."
+        several = any(found.census is not None and found.census.keys > 1 for found in verdict.backends.values())
+        # A balancer may also have led each of our offers to where its ticket came from.
+        beside = ", of several keys, wherever ours have led" if several else ""
+        return f"the backend accepts its own tickets{beside}."
     return f"{_all(verdict.judged)} accept each other's tickets."
 
 

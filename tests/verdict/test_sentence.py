@@ -1,6 +1,7 @@
 """Verdicts in words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -10,8 +11,12 @@ from exporter.model.verdicts import (
     BackendState,
     BackendVerdict,
     Cause,
+    Census,
     Crossing,
+    KeyEvent,
+    KeyEventKind,
     OfferOutcome,
+    Survival,
     TargetState,
     VersionVerdict,
 )
@@ -102,6 +107,59 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
             verdict(TargetState.MIXED, BackendState.MIXED, odd=[1]),
             "TLS 1.3: one address answers differently from offer to offer: 127.0.0.1:443.",
             id="mixed",
+        ),
+        pytest.param(
+            replace(
+                verdict(TargetState.MIXED, BackendState.MIXED, odd=[1]),
+                backends={address(1): BackendVerdict(BackendState.MIXED, census=Census(2, 59, 31, 1.9, 1.5, 2.5))},
+            ),
+            "TLS 1.3: one address answers differently from offer to offer: 127.0.0.1:443. Seen from here, 2 ticket "
+            "keys are in use there, and 31 of 59 kept tickets were accepted.",
+            id="mixed, with a census",
+        ),
+        pytest.param(
+            replace(
+                verdict(TargetState.MIXED, BackendState.MIXED, odd=[1]),
+                backends={address(1): BackendVerdict(BackendState.MIXED, census=Census(0, 60, 20, 3.0, 2.2, 4.4))},
+            ),
+            "TLS 1.3: one address answers differently from offer to offer: 127.0.0.1:443. Seen from here, about 3 "
+            "ticket keys are in use there, and 20 of 60 kept tickets were accepted.",
+            id="mixed, and the names are hidden",
+        ),
+        pytest.param(
+            replace(
+                verdict(TargetState.CONSISTENT, RESUMES),
+                backends={address(1): BackendVerdict(RESUMES, census=Census(2, 9, 9, 1.0, 1.0, 1.4))},
+            ),
+            "TLS 1.3: the backend accepts its own tickets, of several keys, wherever ours have led.",
+            id="several keys, all accepted",
+        ),
+        pytest.param(
+            verdict(TargetState.ROTATING, *[RESUMES] * 3, groups=2),
+            "TLS 1.3: the ticket key is being changed; 2 are in use.",
+            id="rotating",
+        ),
+        pytest.param(
+            replace(
+                verdict(TargetState.CONSISTENT, *[RESUMES] * 2),
+                events=tuple(KeyEvent(KeyEventKind.BREAK, address(number)) for number in (2, 1)),
+            ),
+            "TLS 1.3: all 2 backends accept each other's tickets. Tickets within their life have died at "
+            "127.0.0.1:443 and 127.0.0.2:443.",
+            id="tickets died",
+        ),
+        pytest.param(
+            replace(
+                verdict(TargetState.CONSISTENT, RESUMES),
+                backends={
+                    address(1): BackendVerdict(RESUMES, survival=Survival(60.0, 1800.0, 3600)),
+                    address(2): BackendVerdict(RESUMES, survival=Survival(None, 30.0, 300)),
+                    address(3): BackendVerdict(RESUMES, survival=Survival(30.0, 400.0, 300)),
+                },
+            ),
+            "TLS 1.3: the backend accepts its own tickets. At 127.0.0.2:443, a ticket was refused at an age of 30 s, "
+            "although 300 s were promised.",
+            id="a life that was promised and not kept",
         ),
         pytest.param(
             verdict(TargetState.BROKEN, BackendState.REFUSES),
