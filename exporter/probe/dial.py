@@ -1,29 +1,24 @@
 """One connection to one backend: connect, handshake, take the tickets, ask over HTTP, part politely."""
 
 import asyncio
-import contextlib
 import ssl
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from exporter import __version__
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.observation import Handshake, HttpAnswer, Timing
-from exporter.model.target import Address, HttpSettings, Target, TlsVersion
+from exporter.model.observation import Handshake, HttpAnswer
+from exporter.model.target import Address, Target, TlsVersion
 from exporter.probe import errors
 from exporter.probe.connection import Connection
 from exporter.probe.gates import Gates
 from exporter.probe.stamps import RunDelay, hold_anchor
 from exporter.probe.starvation import is_ours
-from exporter.probe.stopwatch import Lap, LapTime, Stopwatch
+from exporter.probe.stopwatch import Stopwatch
+from exporter.probe.talk import exchange, part, shake, take_tickets
 from exporter.wire.context import ClientContext, Contexts
-from exporter.wire.http1 import Exchange, HttpProgress, unexpected_status
-from exporter.wire.tls import Session, Step, TlsClient
+from exporter.wire.tls import Session, TlsClient
 
-USER_AGENT = f"tlsprobe/{__version__} (tls-resumption-exporter)"
-
-_TICKET_PATIENCE = 0.3  # silence for so long after a handshake means that no ticket comes
 _REMEMBERED = 4096
 
 
@@ -146,13 +141,13 @@ class Dialler:
     async def _talk(self, call: "_Call", connection: Connection) -> tuple[Dialled, float]:
         engine = TlsClient(call.context, call.target.server_name, call.session, keep=call.keep)
         watch = Stopwatch(connection, self._run_delay)
-        shaken = await _shake(engine, connection, watch)
+        shaken = await shake(engine, connection, watch)
         if isinstance(shaken, Failure):
             return Dialled(shaken), watch.lateness()
         answer: HttpAnswer | Failure | None = None
         if call.http:
             answer = await self._ask(call, engine, connection)
-        failure = await _part(engine, connection, linger=not call.http)
+        failure = await part(engine, connection, linger=not call.http)
         failure = failure or _handshake_failure(answer)
         if failure:
             return Dialled(failure), watch.lateness()
@@ -165,11 +160,11 @@ class Dialler:
     async def _ask(self, call: "_Call", engine: TlsClient, connection: Connection) -> HttpAnswer | Failure:
         """Take the tickets, then send the request, so that its wait ends with the answer and not with a ticket."""
         habit = (call.backend, call.context.version)
-        failure = await _take_tickets(engine, connection, patient=self._expects_ticket(habit))
+        failure = await take_tickets(engine, connection, patient=self._expects_ticket(habit))
         if failure:
             return failure
         early = engine.ticket_count > 0
-        answer = await _exchange(call, engine, connection)
+        answer = await exchange(call.target, engine, connection)
         self._late_tickets[habit] = not early
         self._late_tickets.move_to_end(habit)
         if len(self._late_tickets) > _REMEMBERED:
@@ -187,138 +182,9 @@ class _Call:
     keep: int
 
 
-async def _shake(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Timing | Failure:
-    """Pump until the handshake is done."""
-    try:
-        await watch.send_hello(watch.step(engine.start).send)
-        while True:
-            step = await _next_step(engine, connection, watch)
-            if step.done or step.failure:
-                if step.send:
-                    await connection.send(step.send)
-                return step.failure or watch.stop(step.pending)
-            if step.send:
-                await watch.send(step.send)
-    except TimeoutError:
-        return Failure(Stage.HANDSHAKE, Reason.STALLED if engine.started else Reason.TIMEOUT)
-    except OSError as error:
-        return errors.explain_stream(Stage.HANDSHAKE, error)
-
-
-async def _next_step(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Step:
-    piece = await connection.receive()
-    if piece is None or not piece.data:
-        return engine.receive_eof()
-    watch.arrive(piece)
-    return watch.step(lambda: engine.receive(piece.data))
-
-
-async def _take_tickets(engine: TlsClient, connection: Connection, *, patient: bool) -> Failure | None:
-    """Read what came behind the handshake and, if patient, wait for the first ticket."""
-    step = engine.receive(b"")
-    if not patient:
-        return step.failure
-    try:
-        while not (step.failure or step.closed or engine.ticket_count):
-            piece = await connection.receive(_patience(connection))
-            if piece is None:
-                return None
-            step = engine.receive(piece.data) if piece.data else engine.receive_eof()
-    except TimeoutError:
-        return None
-    except OSError as error:
-        return errors.explain_stream(Stage.HANDSHAKE, error)
-    return step.failure
-
-
-def _patience(connection: Connection) -> float:
-    """Return how long to wait for a ticket: a round trip at the least."""
-    return max(_TICKET_PATIENCE, 4 * (connection.path.rtt or 0.0))
-
-
-async def _exchange(call: _Call, engine: TlsClient, connection: Connection) -> HttpAnswer | Failure:
-    settings = call.target.http
-    exchange = Exchange(settings, call.target.server_name, call.target.endpoint.port, user_agent=USER_AGENT)
-    lap = Lap(connection)
-    first: LapTime | None = None
-    progress = HttpProgress()
-    try:
-        await lap.send(engine.send(exchange.request))
-        while not (progress.done or progress.failure):
-            piece = await connection.receive()
-            if piece is None or not piece.data:
-                engine.receive_eof()
-                progress = exchange.receive_eof()
-                continue
-            lap.arrive(piece)
-            step = engine.receive(piece.data)
-            if step.data and first is None:
-                first = lap.time()
-            progress = _feed(exchange, step)
-    except TimeoutError:
-        return Failure(Stage.HTTP, Reason.STALLED if first else Reason.TIMEOUT)
-    except OSError as error:
-        return errors.explain_stream(Stage.HTTP, error)
-    return progress.failure or _answer(progress, first, settings)
-
-
-def _feed(exchange: Exchange, step: Step) -> HttpProgress:
-    if step.failure:
-        return HttpProgress(failure=step.failure)
-    progress = exchange.receive(step.data) if step.data else HttpProgress()
-    if step.closed and not (progress.done or progress.failure):
-        return exchange.receive_eof()
-    return progress
-
-
-def _answer(progress: HttpProgress, first: LapTime | None, settings: HttpSettings) -> HttpAnswer | Failure:
-    if first is None:
-        return Failure(Stage.HTTP, Reason.CLOSED)
-    return unexpected_status(settings, progress.status) or HttpAnswer(
-        status=progress.status,
-        version=progress.version,
-        body_bytes=progress.body_bytes,
-        duration=first.duration,
-        keep_alive=progress.keep_alive,
-        disturbed=first.disturbed,
-    )
-
-
 def _handshake_failure(answer: HttpAnswer | Failure | None) -> Failure | None:
     """Return the failure if it says that the handshake was not accepted after all.
 
     In TLS 1.3 a server tells only in its first answer that it misses a client's certificate.
     """
     return answer if isinstance(answer, Failure) and answer.stage is Stage.HANDSHAKE else None
-
-
-async def _part(engine: TlsClient, connection: Connection, *, linger: bool) -> Failure | None:
-    """Send close_notify, without which some servers drop the session (OpenSSL's stateful tickets).
-
-    Args:
-        linger: whether to read on for what the server sends behind the handshake: its tickets, which it must be able to
-            send without an error, and its word that it did not accept us.
-    """
-    farewell = engine.close()
-    if farewell:
-        with contextlib.suppress(OSError):  # the server may be gone, and its last word still waits to be read
-            await connection.send(farewell)
-    if not linger:
-        return None
-    connection.finish_sending()
-    try:
-        return await _linger(engine, connection)
-    except OSError:
-        return None
-
-
-async def _linger(engine: TlsClient, connection: Connection) -> Failure | None:
-    loop = asyncio.get_running_loop()
-    step = engine.receive(b"")
-    end = loop.time() + _patience(connection)
-    while not (step.failure or step.closed):
-        piece = await connection.receive(max(0.0, end - loop.time()))
-        if piece is None or not piece.data:
-            return None
-        step = engine.receive(piece.data)
-    return step.failure
