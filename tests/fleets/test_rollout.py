@@ -10,6 +10,8 @@ from exporter.metrics.ledger import Ledger
 from exporter.model.observation import Origin
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import KeyEventKind, OfferOutcome, RoundResult, TargetState
+from exporter.probe.memory import Memory
+from exporter.verdict.keybook import records_of, seed
 from tests.fleets.starting import StartFleet
 from tests.fleets.watch import at_both, both, happened, offers, site, states, watching
 from tests.metrics.parsed import Scrape
@@ -27,14 +29,20 @@ NOBODY = at_both(())
 
 
 async def roll_out(
-    start_fleet: StartFleet, settings: tuple[Settings, Settings], authority: Authority
+    start_fleet: StartFleet, settings: tuple[Settings, Settings], authority: Authority, forgets_before: int = 0
 ) -> tuple[list[Address], list[RoundResult]]:
-    """Replace four of the first settings by four of the second; return all their addresses and what was seen."""
+    """Replace four of the first settings by four of the second; return all their addresses and what was seen.
+
+    Args:
+        forgets_before: the replacement before which the watch is begun anew, with what is written down of keys alone.
+    """
     with start_fleet([settings[0]] * 4 + [settings[1]] * 4) as servers:
         where = [server.address for server in servers]
         async with watching(replace(site(where[OLD], authority), name="shop")) as watch:
             results = await watch.rounds(BEFORE, every=EVERY)
             for replaced in range(1, 5):
+                if replaced == forgets_before:
+                    watch.memory = Memory(history=seed(records_of(watch.memory.history)))
                 present = [*where[OLD][replaced:], *where[NEW][:replaced]]
                 results += await watch.rounds(ROUNDS_EACH, every=EVERY, backends=present)
             results += await watch.rounds(AFTER, every=EVERY, backends=where[NEW])
@@ -94,6 +102,23 @@ async def test_key_is_new_and_the_old_one_understood(
     """Newcomers that bring a key and still take the old one's tickets break nothing."""
     settings = (Settings(leaf=leaf, ticket_keys=keys[:1]), Settings(leaf=leaf, ticket_keys=keys[::-1]))
     where, results = await roll_out(start_fleet, settings, authority)
+
+    assert at_both(where[NEW][:1]) == happened(results, KeyEventKind.CHANGE)
+    assert NOBODY == happened(results, KeyEventKind.BREAK)
+    assert both(TargetState.CONSISTENT) == states(results[-1])
+
+
+@pytest.mark.parametrize("before", [1, 2, 4])
+async def test_watch_begins_anew(
+    before: int,
+    start_fleet: StartFleet,
+    leaf: Leaf,
+    keys: tuple[Path, Path],
+    authority: Authority,
+) -> None:
+    """A new key is one change in all, also where the exporter is restarted before, amid or at the end of it."""
+    settings = (Settings(leaf=leaf, ticket_keys=keys[:1]), Settings(leaf=leaf, ticket_keys=keys[::-1]))
+    where, results = await roll_out(start_fleet, settings, authority, before)
 
     assert at_both(where[NEW][:1]) == happened(results, KeyEventKind.CHANGE)
     assert NOBODY == happened(results, KeyEventKind.BREAK)
