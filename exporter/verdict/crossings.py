@@ -73,21 +73,30 @@ def judge_offers(
 ) -> tuple[JudgedOffer, ...]:
     """Judge all offers of a round, for one TLS version; the observations stand in the order of their dials."""
     around = _survey(observations, keys)
-    taken = {(backend, head) for backend, memory in memories.items() for head in memory.accepted}
+    taken: set[tuple[Address, bytes]] = set()
     begun: set[Address] = set()
     judged: list[JudgedOffer] = []
     for seen in observations:
         if seen.offer is not None:
             ticket = seen.offer.ticket
-            one = (seen.backend, specimen_of(ticket).head) if ticket is not None else None
-            crossing = _cross(seen, seen.offer, around, spent=one in taken and seen.backend in around.taking)
+            spent = False
+            if ticket is not None and isinstance(seen.outcome, Handshake):
+                head = specimen_of(ticket).head
+                if seen.outcome.tls.resumed:
+                    taken.add((seen.backend, head))
+                elif seen.backend in around.taking:
+                    spent = (seen.backend, head) in taken or _took(memories.get(seen.backend), head)
+            crossing = _cross(seen, seen.offer, around, spent=spent)
             fresh = seen.offer.issuer in begun if ticket is None else ticket.identity in around.issued
             judged.append(JudgedOffer(seen, seen.offer, crossing, fresh))
-            if one is not None and crossing.outcome is OfferOutcome.ACCEPTED:
-                taken.add(one)
         if isinstance(seen.outcome, Handshake) and not seen.outcome.tls.resumed:
             begun.add(seen.backend)
     return tuple(judged)
+
+
+def _took(memory: BackendMemory | None, head: bytes) -> bool:
+    """Tell whether a backend accepted a ticket with this head in an earlier round."""
+    return memory is not None and head in memory.accepted
 
 
 def _survey(observations: Sequence[Observation], keys: Keys) -> _Surroundings:

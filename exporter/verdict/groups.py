@@ -16,11 +16,12 @@ _NAMES_KEPT = 64
 def partition(members: Collection[Address], names: Mapping[Address, bytes], crossed: Crossed) -> tuple[Cell, ...]:
     """Part backends into cells that share a key, the largest first.
 
-    Acceptance is proof and a name is evidence: names that some refusal belies are not used at all.
+    Acceptance is proof and a name is evidence: names that some refusal belies are not used at all. The crossings are
+    those of the members.
     """
     named = {backend: names[backend] for backend in members if backend in names} if trusted(names, crossed) else {}
     named = {backend: name for backend, name in named.items() if len(name) >= LONG_NAME}
-    links = _links(crossed.among(members))
+    links = _links(crossed)
     by_name = [frozenset(backend for backend in named if named[backend] == name) for name in set(named.values())]
     nameless = frozenset(members) - named.keys()
     cells = {cell: set(cell) for cell in by_name}

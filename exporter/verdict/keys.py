@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from exporter.model.observation import Handshake, Observation, Ticket
 from exporter.model.target import Address
 from exporter.model.verdicts import Mechanism
-from exporter.verdict.mechanism import Batch, key_name, specimen_of
+from exporter.verdict.mechanism import Batch, key_name
 
 _BATCHES_OF_A_ROUND = 8
 _KNOWN_KEPT = 256
@@ -33,7 +33,7 @@ class Keys:
         """Read the key's name off a ticket, None where it shows none that may be believed."""
         if ticket is None:
             return None
-        name = key_name(self.mechanisms.get(issuer, Mechanism.UNKNOWN), specimen_of(ticket).head)
+        name = key_name(self.mechanisms.get(issuer, Mechanism.UNKNOWN), ticket.identity)
         return name if name in self.known else None
 
     def issued(self, seen: Observation) -> bytes | None:

@@ -40,6 +40,7 @@ class Circumstances:
 
 
 _ORDINARY = Circumstances()
+_WITH_ODD = frozenset({TargetState.UNEVEN, TargetState.MIXED, TargetState.ONE_WAY, TargetState.SPLIT})
 
 
 def compare(
@@ -62,12 +63,15 @@ def compare(
         circumstances: what the backends themselves do not show.
     """
     good = frozenset(backend for backend, state in states.items() if state in GOOD)
-    odd_among = _Votes.of(good.union(circumstances.absent), names, crossed)
+    all_names, all_crossed = names, crossed
     names = {backend: name for backend, name in names.items() if backend in good}
     crossed = crossed.among(good)
     cells = partition(good, names, crossed)
     state = share(states, names, crossed, excused=circumstances.excused)
-    odd = find_odd(state, states, odd_among.cells, odd_among.told, odd_among.crossed)
+    odd: tuple[Address, ...] = ()
+    if state in _WITH_ODD:
+        votes = _Votes.of(good.union(circumstances.absent), all_names, all_crossed)
+        odd = find_odd(state, states, votes.cells, votes.told, votes.crossed)
     keepers = frozenset(backend for backend, found in states.items() if found is BackendState.STATEFUL)
     keyed = [cell - keepers for cell in cells if not cell <= keepers]
     grouping = group(keyed, names, crossed, numbers=numbers, last=last)
@@ -97,7 +101,10 @@ class _Votes:
 def share(
     states: Mapping[Address, BackendState], names: Mapping[Address, bytes], crossed: Crossed, *, excused: bool = False
 ) -> TargetState:
-    """Draw the state of a target from its backends, leaving out those that cannot be judged; the first that holds."""
+    """Draw the state of a target from its backends, leaving out those that cannot be judged; the first that holds.
+
+    Names and crossings are those of the backends that resume.
+    """
     judged = {backend: state for backend, state in states.items() if state in GOOD | BAD}
     good = {backend for backend, state in judged.items() if state in GOOD}
     if not judged:
@@ -110,7 +117,7 @@ def share(
     if BackendState.MIXED in judged.values():
         return TargetState.MIXED
     keepers = {backend for backend, state in judged.items() if state is BackendState.STATEFUL}
-    return _share_alike(good, keepers, names, crossed.among(good), excused=excused)
+    return _share_alike(good, keepers, names, crossed, excused=excused)
 
 
 def _share_alike(
