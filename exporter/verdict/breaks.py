@@ -25,6 +25,7 @@ class Home:
         offers: all that it was offered.
         name: of the key that it is settled on, None where that is not visible.
         firm: that is beyond chance.
+        past: names of the keys that it was settled on before; others may have been those of another server.
         stateful: it keeps its sessions itself, and may have dropped a single one.
         spending: each of its tickets is good for one use.
         lived: an old ticket of its present key was once accepted, so that they do live for longer than a round.
@@ -36,6 +37,7 @@ class Home:
     offers: Sequence[JudgedOffer]
     name: bytes | None
     firm: bool
+    past: tuple[bytes, ...]
     stateful: bool
     spending: bool
     lived: bool
@@ -80,7 +82,7 @@ def _find_named(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tuple
     lost = tuple(key for key in losses.keys if key != home.name)
     dead = [key for key in dict.fromkeys((*losses.doubtful, *refused)) if key and key not in alive and key not in lost]
     settled = home.firm and home.name is not None and home.name in alive
-    sure = [key for key in dead if settled and key != home.name]
+    sure = [key for key in dead if settled and key != home.name and key in home.past]
     doubtful = tuple(key for key in dead if key not in sure)[-_KEYS_KEPT:]
     if sure or (lost, doubtful) != (losses.keys, losses.doubtful):
         losses = replace(losses, keys=(*lost, *sure)[-_KEYS_KEPT:], doubtful=doubtful)

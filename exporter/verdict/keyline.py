@@ -11,6 +11,7 @@ _SURE = 12  # connections: two keys in equal shares do this by chance once in 2 
 _SUPPORT = 3
 _ENOUGH = 64
 _RUNS_KEPT = 8
+_PAST_KEPT = 8
 _WINDOW = 8  # rounds
 
 
@@ -37,6 +38,7 @@ class KeyLine:
         support: how many connections have spoken for the rival alone.
         runs: the last ones, the newest last.
         firm: chance alone would hardly have shown that key for so long, or the change to it.
+        past: names of the keys that it was settled on before.
         returns: numbers of those of the last rounds in which a key came back that another one had followed.
     """
 
@@ -47,6 +49,7 @@ class KeyLine:
     runs: tuple[Run, ...] = ()
     returns: tuple[int, ...] = ()
     firm: bool = False
+    past: tuple[bytes, ...] = field(default=(), repr=False)
 
     @property
     def several(self) -> bool:
@@ -76,7 +79,8 @@ def follow(line: KeyLine, issued: Sequence[bytes], accepted: Iterable[bytes], nu
     streak, support = (streak + backing, support) if rival is None else (streak, support + backing)
     if rival is not None and support >= _SUPPORT and streak + support >= _SURE:
         name, streak, rival, support, firm = rival, support, None, 0, True
-    return KeyLine(name, streak, rival, support, runs, returns, firm or streak >= _SURE)
+    past = line.past if line.name in {None, name} else (*line.past, line.name or b"")[-_PAST_KEPT:]
+    return KeyLine(name, streak, rival, support, runs, returns, firm or streak >= _SURE, past)
 
 
 def settle(line: KeyLine) -> KeyLine:

@@ -328,3 +328,19 @@ async def test_tickets_that_live_shorter_than_promised_are_no_break() -> None:
         assert found.survival.oldest_accepted is None
         assert found.survival.youngest_refused == 30.0
         assert found.survival.hint == 3600
+
+
+@BOTH
+async def test_a_rare_key_behind_one_address_breaks_nothing(version: TlsVersion) -> None:
+    """One server in ten with a key of its own is found out in time, and its tickets' fate is never called a break."""
+    for number in range(4):
+        world = fleet(1, [A], version, seed=number)
+        (place,) = world.servers
+        world.servers[place] = [*(Server([A]) for _ in range(9)), Server([B])]
+        await world.rounds(6)
+
+        results = await world.rounds(74)
+
+        assert TargetState.MIXED in states(results)
+        assert set(states(results)) <= {TargetState.CONSISTENT, TargetState.MIXED}
+        assert kinds(results) == {}
