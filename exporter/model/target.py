@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from exporter.model.failure import Failure
 
@@ -16,9 +17,11 @@ class TlsVersion(StrEnum):
     TLS13 = "1.3"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Endpoint:
-    """A host, as a name or an IP literal, and a port: what a configuration names and resolving turns into addresses."""
+class Endpoint(NamedTuple):
+    """A host, as a name or an IP literal, and a port: what a configuration names and resolving turns into addresses.
+
+    A tuple, since verdicts look them up many thousand times a round.
+    """
 
     host: str
     port: int
@@ -27,9 +30,10 @@ class Endpoint:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
 class Address(Endpoint):
     """One socket address of a backend: its host is an IP literal, with a zone where IPv6 has one."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,12 @@ class Memory:
         canaries = self._canaries.get(home)
         return None if canaries is None else canaries.take_due(now)
 
+    def spare(self, home: Home, now: float) -> Kept | None:
+        """Return a copy of a ticket that waits for its age, to be offered out of turn."""
+        canaries = self._canaries.get(home)
+        living = None if canaries is None else next(iter(canaries.living(now)), None)
+        return None if living is None else living.copy()
+
     def departed(self, version: TlsVersion, now: float) -> Iterator[Kept]:
         """Yield the tickets of backends that are gone, while clients may still hold such."""
         return (kept for home, kept in list(self._departed.items()) if home[1] is version and kept.lives(now))

@@ -106,7 +106,9 @@ class Round:
             await self._call_witnesses(home, kept)
         await self._offer_more(home, kept)
         self._fresh[home] = fresh
-        self._memory.keep(home, fresh, plant=self._target.probe.survival)
+        # An offer whose answer was lost is made again in the next round, lest a key's end go unseen.
+        if renewed is None or renewed.failure is None:
+            self._memory.keep(home, fresh, plant=self._target.probe.survival)
         return None
 
     def _retell_as_full(self, home: Home) -> None:
@@ -128,10 +130,14 @@ class Round:
             self._refused_at_home.add(home)
 
     async def _call_witnesses(self, home: Home, kept: Kept) -> None:
-        """Offer a refused ticket some more times, until one is accepted.
+        """Offer an older ticket, and then the refused one some more times, until one is accepted.
 
-        Several keys behind one address accept the same old ticket now and then, a key that is gone never does.
+        Several keys behind one address accept old tickets now and then, a key that is gone never does. The older ticket
+        may be of another key than the refused one, which no further offer of the same could show.
         """
+        spare = self._memory.spare(home, self._means.monotonic())
+        if spare is not None and self._spend() and _mode(await self._offer(spare, home, Origin.AGED)) is Mode.RESUMED:
+            return
         for _ in range(_WITNESSES):
             if not self._spend() or _mode(await self._offer(kept, home, Origin.SELF)) is Mode.RESUMED:
                 break

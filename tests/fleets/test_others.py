@@ -152,7 +152,7 @@ async def test_fleet(case: Case, tmp_path: Path, ports: Ports, leaf: Leaf, autho
     """Three servers alike are judged as they are, in each of four rounds, without a failure."""
     where = fleet.addresses(ports.claim())
     if case.wildcard:
-        where = tuple(replace(address, port=ports.claim()) for address in where)
+        where = tuple(address._replace(port=ports.claim()) for address in where)
     settings = case.settings(leaf, tmp_path)
     target = replace(site(where, authority), http=HttpSettings(enabled=case.answers))
     with fleet.start(case.start, tmp_path / "fleet", where, [settings] * 3):

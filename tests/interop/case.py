@@ -63,17 +63,24 @@ class Case:
     Attributes:
         setting: in a few words, as the document has it.
         settings: made from the certificate and a folder that both have in common.
+        slow: the first round cannot tell yet how the two stand to each other.
     """
 
     product: Product
     setting: str
     settings: Callable[[Leaf, Path], Any]
     expected: Mapping[TlsVersion, Sight]
+    slow: bool = False
 
     @property
     def name(self) -> str:
         """What the test is called."""
         return f"{self.product.name}, {self.setting}"
+
+    @property
+    def named(self) -> bool:
+        """Whether what stands at the head of its tickets can be believed, so that rotations are not made up of it."""
+        return all(sight.mechanism is not None for sight in self.expected.values())
 
     @property
     def states(self) -> dict[TlsVersion, tuple[BackendState, TargetState]]:

@@ -81,10 +81,12 @@ def caddy_storage(leaf: Leaf, folder: Path) -> caddy.Settings:
     return caddy.Settings(leaf=leaf, shared_folder=folder / "storage")
 
 
-def case(product: Product, setting: str, settings: MakeSettings, tls12: Sight, tls13: Sight) -> Case:
+def case(
+    product: Product, setting: str, settings: MakeSettings, tls12: Sight, tls13: Sight, *, slow: bool = False
+) -> Case:
     """Put a case together."""
     expected = {TlsVersion.TLS12: tls12, TlsVersion.TLS13: tls13}
-    return Case(product=product, setting=setting, settings=settings, expected=expected)
+    return Case(product=product, setting=setting, settings=settings, expected=expected, slow=slow)
 
 
 CASES = (
@@ -282,6 +284,7 @@ CASES = (
         alone(stunnel.Settings, tickets=False),
         SESSION_ID,
         ids(full=2, resumed=1, hint=300),
+        slow=True,
     ),
     case(STUNNEL, "tickets off", alone(stunnel.Settings, tickets=False, resumption=False), NOTHING, NOTHING),
     case(

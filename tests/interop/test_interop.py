@@ -8,7 +8,7 @@ from exporter.model.target import TlsVersion
 from tests.interop.case import Case
 from tests.interop.cases import CASES
 from tests.interop.document import PAGE, cells, key_of, read
-from tests.interop.run import ROUNDS, Site, run
+from tests.interop.run import Site, run
 from tests.servers.certificates import Authority, Leaf
 from tests.servers.ports import Ports
 
@@ -21,11 +21,14 @@ async def test_case(case: Case, tmp_path: Path, ports: Ports, leaf: Leaf, author
     seen = await run(case, Site(authority, leaf, ports), tmp_path)
 
     assert case.expected == seen.last(case)
-    assert [case.states] * ROUNDS == [
-        {version: (sight.backend, sight.pair) for version, sight in sights.items()} for sights in seen.rounds
-    ]
+    told = seen.rounds[1:] if case.slow else seen.rounds
+    if case.named:
+        assert [case.states] * len(told) == [
+            {version: (sight.backend, sight.pair) for version, sight in sights.items()} for sights in told
+        ]
+        assert () == seen.events
     assert ({case.product.http} if case.product.http else set()) == seen.http
-    assert ((), ()) == (seen.failures, seen.events)
+    assert () == seen.failures
 
 
 def test_the_page_is_current() -> None:

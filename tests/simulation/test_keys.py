@@ -262,7 +262,7 @@ async def test_an_address_that_was_mixed_is_mended(version: TlsVersion, old: Key
     found = states(after := await world.rounds(40))
 
     first = found.index(TargetState.CONSISTENT)
-    assert first >= 11
+    assert first >= 6  # clean rounds by chance before the mend count, too
     assert set(found[first:]) == {TargetState.CONSISTENT}
     assert kinds(after) == {}
 

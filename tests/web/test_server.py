@@ -96,7 +96,7 @@ async def test_several_addresses() -> None:
     """All listen addresses serve the same pages, IPv4 and IPv6."""
     async with serve(["127.0.0.1:0", "[::1]:0", ":0"], pages()) as addresses:
         answers = [
-            await fetch(replace(each, host=each.host.replace("::", "::1", each.host == "::")), "/metrics")
+            await fetch(each._replace(host=each.host.replace("::", "::1", each.host == "::")), "/metrics")
             for each in addresses
         ]
 
