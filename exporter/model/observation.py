@@ -192,12 +192,14 @@ class Offer:
         issuer: the backend that issued it.
         age: seconds since it was received.
         ticket: the ticket whose session it is; None for a TLS 1.2 session id.
+        fresh: it was issued in the same round.
     """
 
     issuer: Address
     origin: Origin
     age: float
     ticket: Ticket | None = None
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)

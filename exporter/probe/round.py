@@ -51,6 +51,7 @@ class Round:
         self._fresh: dict[Home, list[Kept]] = {}
         self._refused_at_home: set[Home] = set()
         self._pairs = itertools.count()
+        self._began = means.monotonic()
 
     async def run(self) -> None:
         """Probe the backends at home, then round the ring."""
@@ -223,7 +224,8 @@ class Round:
 
     async def _dial_offer(self, kept: Kept, home: Home, origin: Origin) -> tuple[Dialled, Offer]:
         kept.offered += 1
-        offer = Offer(kept.issuer, origin, self._means.monotonic() - kept.received, kept.session.ticket)
+        age = self._means.monotonic() - kept.received
+        offer = Offer(kept.issuer, origin, age, kept.session.ticket, fresh=kept.received >= self._began)
         return await self._means.dial(self._target, *home, kept.session), offer
 
     def _keep(self, home: Home, dialled: Dialled) -> list[Kept]:

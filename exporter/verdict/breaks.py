@@ -29,6 +29,7 @@ class Home:
         stateful: it keeps its sessions itself, and may have dropped a single one.
         spending: each of its tickets is good for one use.
         lived: an old ticket of its present key was once accepted, so that they do live for longer than a round.
+        dropping: it keeps its sessions itself, and was lately seen to drop some within their life.
         renewed: it shows another certificate or cipher than in the round before.
         mixed: several keys are known to answer there.
         now: Unix time in seconds.
@@ -41,6 +42,7 @@ class Home:
     stateful: bool
     spending: bool
     lived: bool
+    dropping: bool
     renewed: bool
     mixed: bool
     now: float
@@ -91,7 +93,7 @@ def _find_named(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tuple
 
 def _find_unnamed(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tuple[Losses, tuple[Loss, ...]]:
     """Find that all old tickets were refused while new ones are accepted, where no name tells of a key."""
-    old = [one for one in old if one.crossing.cause is not Cause.KEY and not _is_of_before(one, losses.since, home.now)]
+    old = [one for one in old if one.crossing.cause is not Cause.KEY and not is_of_before(one, losses.since, home.now)]
     dead = [one for one in old if one.telling]
     spared = [one for one in old if one.crossing.outcome is OfferOutcome.ACCEPTED]
     fresh = [one for one in home.offers if one.offer.origin is Origin.SELF and one.fresh]
@@ -111,7 +113,12 @@ def _find_unnamed(losses: Losses, home: Home, old: Sequence[JudgedOffer]) -> tup
 
 
 def _is_suspect(dead: Sequence[JudgedOffer], spared: Sequence[JudgedOffer], streak: int, home: Home) -> bool:
-    """Tell whether a key seems to be lost: a session that its keeper dropped says nothing of the others."""
+    """Tell whether a key seems to be lost: a session that its keeper dropped says nothing of the others.
+
+    A cache that is too small drops all that are older than some age, just as if it were emptied.
+    """
+    if home.dropping:
+        return False
     if spared or home.spending or not home.lived or not any(one.offer.origin is Origin.SELF for one in dead):
         return False
     if home.renewed and any(one.crossing.offered_key is not None for one in dead):
@@ -125,10 +132,10 @@ def _is_belied(
 ) -> bool:
     """Tell whether a ticket from before the loss was accepted, or the same one both ways."""
     torn = {one.offer.origin for one in dead} & {one.offer.origin for one in spared}
-    return Origin.SELF in torn or any(_is_of_before(one, before.since if before else None, now) for one in spared)
+    return Origin.SELF in torn or any(is_of_before(one, before.since if before else None, now) for one in spared)
 
 
-def _is_of_before(one: JudgedOffer, since: float | None, now: float) -> bool:
+def is_of_before(one: JudgedOffer, since: float | None, now: float) -> bool:
     """Tell whether an aged ticket was issued before a moment; others are of the last round."""
     return since is not None and one.offer.origin is Origin.AGED and now - one.offer.age < since
 

@@ -15,6 +15,7 @@ from exporter.verdict.offers import outcome_of
 
 _OF_THE_TICKET = frozenset({Cause.EXPIRED, Cause.SINGLE_USE})
 """Causes that lie in the one ticket and say nothing about the backends."""
+_STRANGER = BackendMemory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,6 @@ def judge_offers(
     """Judge all offers of a round, for one TLS version; the observations stand in the order of their dials."""
     around = _survey(observations, keys)
     taken: set[tuple[Address, bytes]] = set()
-    begun: set[Address] = set()
     judged: list[JudgedOffer] = []
     for seen in observations:
         if seen.offer is not None:
@@ -85,18 +85,12 @@ def judge_offers(
                 if seen.outcome.tls.resumed:
                     taken.add((seen.backend, head))
                 elif seen.backend in around.taking:
-                    spent = (seen.backend, head) in taken or _took(memories.get(seen.backend), head)
+                    memory = memories.get(seen.backend, _STRANGER)
+                    spent = not memory.reusing and ((seen.backend, head) in taken or head in memory.accepted)
             crossing = _cross(seen, seen.offer, around, spent=spent)
-            fresh = seen.offer.issuer in begun if ticket is None else ticket.identity in around.issued
+            fresh = seen.offer.fresh if ticket is None else ticket.identity in around.issued
             judged.append(JudgedOffer(seen, seen.offer, crossing, fresh))
-        if isinstance(seen.outcome, Handshake) and not seen.outcome.tls.resumed:
-            begun.add(seen.backend)
     return tuple(judged)
-
-
-def _took(memory: BackendMemory | None, head: bytes) -> bool:
-    """Tell whether a backend accepted a ticket with this head in an earlier round."""
-    return memory is not None and head in memory.accepted
 
 
 def _survey(observations: Sequence[Observation], keys: Keys) -> _Surroundings:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from exporter.model.observation import Handshake, Observation, Origin
 from exporter.model.target import Address
 from exporter.model.verdicts import BackendState, KeyEvent, KeyEventKind, Mechanism, OfferOutcome, Survival
-from exporter.verdict.breaks import Home, Loss, find_losses, mourn, old_ones, see_off
+from exporter.verdict.breaks import Home, Loss, find_losses, is_of_before, mourn, old_ones, see_off
 from exporter.verdict.census import Samples, sample
 from exporter.verdict.changes import Changes
 from exporter.verdict.crossings import JudgedOffer
@@ -15,6 +15,8 @@ from exporter.verdict.history import BackendMemory
 from exporter.verdict.losses import Gone
 from exporter.verdict.scene import Scene
 from exporter.verdict.survival import outlive
+
+_DROPPING = 6  # rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,16 @@ def tell_fates(scene: Scene, changes: Changes, mixed: Collection[Address]) -> Fa
             turning.add(backend)
         anew = bool(lost) or (backend in changes.settled and not now_mixed and not memory.line.several)
         doubted = bool(lost or losses.doubtful or losses.suspicion)
+        own = [one for one in old_ones(home.offers) if not is_of_before(one, losses.since, home.now)]
+        dropped = home.stateful and not doubted and any(one.telling for one in own)
         memories[backend] = replace(
             memory,
             losses=losses,
+            dropped=scene.this.number if dropped else memory.dropped,
             look=seen or memory.look,
             survival=outlive(
                 Survival() if anew else memory.survival,
-                old_ones(home.offers),
+                own,
                 hint=memory.signs.lifetime,
                 explained=doubted or now_mixed or home.spending,
             ),
@@ -72,6 +77,7 @@ def _home(scene: Scene, backend: Address, memory: BackendMemory, *, mixed: bool,
         stateful=memory.mechanism is Mechanism.STATEFUL,
         spending=memory.spending,
         lived=memory.survival.oldest_accepted is not None,
+        dropping=memory.dropped is not None and scene.this.number - memory.dropped <= _DROPPING,
         renewed=renewed,
         mixed=mixed,
         now=scene.this.now,

@@ -50,6 +50,8 @@ class BackendMemory:
         clean: rounds in a row in which it showed one key and took all its tickets.
         accepted: heads of the last tickets that it accepted.
         spending: it was seen to accept a ticket but once.
+        dropped: number of the last round in which it refused a session that it had kept itself, alone.
+        reusing: it was seen to accept a ticket more than once.
         torn: number of the last round in which it refused its own ticket since it encrypted with another key.
         group: number of its key group when that was last known.
         spoken: it has once completed a handshake.
@@ -70,6 +72,8 @@ class BackendMemory:
     clean: int = 0
     accepted: tuple[bytes, ...] = field(default=(), repr=False)
     spending: bool = False
+    reusing: bool = False
+    dropped: int | None = None
     torn: int | None = None
     group: int | None = None
     spoken: bool = False

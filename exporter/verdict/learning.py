@@ -24,12 +24,13 @@ def learn(memory: BackendMemory, observations: Sequence[Observation]) -> Backend
         for seen, tls in shaken
         if tls.resumed and seen.offer is not None and seen.offer.ticket is not None
     )
-    batches = pool(memory.batches, connections)
+    batches, accepted = pool(memory.batches, connections), memory.accepted + taken
     return replace(
         memory,
         batches=batches,
         mechanism=_mechanism(memory, batches, connections),
-        accepted=(memory.accepted + taken)[-_HEADS_KEPT:],
+        accepted=accepted[-_HEADS_KEPT:],
+        reusing=memory.reusing or len(set(accepted)) < len(accepted),
         spoken=True,
         signs=inspect(memory.signs, connections),
     )

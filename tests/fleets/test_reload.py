@@ -90,6 +90,7 @@ async def test_haproxy_keys_over_its_socket(tmp_path: Path, ports: Ports, leaf: 
     [
         pytest.param({"ticket_keys": tuple(ticket_key(label) for label in "abc")}, 0, id="key file"),
         pytest.param({}, 1, id="key of its own"),
+        pytest.param({"tickets": False}, 1, id="cache"),
     ],
 )
 async def test_haproxy_restart(
@@ -141,21 +142,22 @@ async def test_apache_graceful(kept: bool, tmp_path: Path, ports: Ports, leaf: L
 
 
 @pytest.mark.servers("caddy")
-async def test_caddy_restart(tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
-    """A key without a visible name that is lost with its process is one break, and no change of a name."""
+@pytest.mark.parametrize("rounds", [8, 9], ids=["as an old ticket falls due", "before one falls due"])
+async def test_caddy_restart(rounds: int, tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
+    """A key without a visible name that is lost with its process is one break, which all its tickets are laid to."""
     where = fleet.addresses(ports.claim(), 1)
     with fleet.start(caddy.start, tmp_path, where, [caddy.Settings(leaf=leaf)]) as (server,):
         async with watching(site(where, authority)) as watch:
-            before = await watch.rounds(8, every=EVERY)
+            before = await watch.rounds(rounds, every=EVERY)
             server.restart()
             after = await watch.rounds(8, every=EVERY)
 
     assert NOBODY == happened(before, KeyEventKind.BREAK)
     assert at_both(where) == happened(after, KeyEventKind.BREAK)
     assert NOBODY == happened([*before, *after], KeyEventKind.CHANGE)
-    assert [both(TargetState.CONSISTENT)] * 16 == [states(result) for result in [*before, *after]]
-    shown = {one.mechanism for verdict in after[-1].verdicts.values() for one in verdict.backends.values()}
-    assert {Mechanism.HIDDEN} == shown
+    assert [both(TargetState.CONSISTENT)] * (rounds + 8) == [states(result) for result in [*before, *after]]
+    shown = [one for verdict in after[-1].verdicts.values() for one in verdict.backends.values()]
+    assert {(Mechanism.HIDDEN, None)} == {(one.mechanism, one.survival.youngest_refused) for one in shown}
 
 
 @pytest.mark.servers("caddy")

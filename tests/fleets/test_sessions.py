@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -10,10 +11,11 @@ from exporter.model.target import HttpSettings, TlsVersion
 from exporter.model.verdicts import BackendState, Cause, Danger, KeyEventKind, Mechanism, OfferOutcome, TargetState
 from tests.fleets.starting import StartFleet
 from tests.fleets.watch import at_both, backend_states, both, happened, offers, site, states, watching
-from tests.servers import fleet, s_server
+from tests.servers import fleet, haproxy, s_server
 from tests.servers.certificates import Authority, Leaf
 from tests.servers.nginx import Settings
 from tests.servers.ports import Ports
+from tests.servers.visit import trust, visit
 
 EVERY = 30.0
 ROUNDS = 10
@@ -55,6 +57,44 @@ async def test_nginx_reload(start_fleet: StartFleet, leaf: Leaf, authority: Auth
     assert [both(TargetState.STATEFUL)] * 8 == [states(result) for result in results]
     assert {OfferOutcome.ACCEPTED} == {*offers(results, Origin.SELF), *offers(results, Origin.AGED)}
     assert NOBODY == happened(results, KeyEventKind.CHANGE) == happened(results, KeyEventKind.BREAK)
+
+
+@pytest.mark.servers("nginx")
+async def test_cache_that_is_too_small(start_fleet: StartFleet, leaf: Leaf, authority: Authority) -> None:
+    """A cache that holds sessions for a round or two, as traffic goes, is one server, and loses no key again and again.
+
+    The first time that it drops all looks from outside as if it had been emptied.
+    """
+    load = Random(1)  # noqa: S311 - chance that can be had again
+    contexts = [trust(authority.file, version) for version in TlsVersion]
+    with start_fleet([Settings(leaf=leaf, tickets=False, cache="builtin:40")]) as (server,):
+        async with watching(site([server.address], authority)) as watch:
+            results = []
+            for _ in range(24):
+                results += await watch.rounds(1, every=EVERY)
+                for _ in range(load.choice([2, 3, 4, 6, 12])):
+                    for context in contexts:
+                        visit(server.address, context)
+
+    assert {OfferOutcome.ACCEPTED, OfferOutcome.REFUSED} == set(offers(results, Origin.SELF))
+    assert [both(TargetState.STATEFUL)] * 24 == [states(result) for result in results]
+    assert NOBODY == happened(results, KeyEventKind.CHANGE)
+    assert all(len(told) <= 1 for told in happened(results, KeyEventKind.BREAK).values())
+
+
+@pytest.mark.servers("haproxy")
+async def test_restarts(tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
+    """Restarts that follow each other kill all sessions each time, and are never taken for several servers."""
+    where = fleet.addresses(ports.claim(), 1)
+    with fleet.start(haproxy.start, tmp_path, where, [haproxy.Settings(leaf=leaf, tickets=False)]) as (server,):
+        async with watching(site(where, authority)) as watch:
+            results = await watch.rounds(8, every=EVERY)
+            for rounds in (2, 2, 9):
+                server.restart()
+                results += await watch.rounds(rounds, every=EVERY)
+
+    assert [both(TargetState.STATEFUL)] * 21 == [states(result) for result in results]
+    assert all(1 <= len(told) <= 3 for told in happened(results, KeyEventKind.BREAK).values())
 
 
 @pytest.mark.servers("openssl")

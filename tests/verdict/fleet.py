@@ -108,13 +108,14 @@ class Prober:
         self.now = NOW
         self._random = Random(seed)  # noqa: S311 - a simulation must repeat itself
         self._loss = loss
-        self._serial = 0
+        self._serial = self._before = 0
         self._round = 0
         self._kept: dict[tuple[Address, TlsVersion], Session] = {}
 
     def round(self, order: Sequence[Address] | None = None) -> Judgement:
         """Play one round and judge it."""
         backends = tuple(order or self.fleet)
+        self._before = self._serial
         self.observations = tuple(
             seen for version in self.target.versions for seen in self._play(sorted(backends), version)
         )
@@ -180,7 +181,7 @@ class Prober:
         self, issuer: Address, acceptor: Address, version: TlsVersion, session: Session
     ) -> Iterator[Observation]:
         origin = Origin.SELF if issuer == acceptor else Origin.PEER
-        offer = Offer(issuer, origin, 0.1, session.ticket)
+        offer = Offer(issuer, origin, 0.1, session.ticket, fresh=session.number > self._before)
         seen, _ = self._dial(acceptor, version, offer, session)
         yield seen
         if not isinstance(seen.outcome, Failure):

@@ -42,7 +42,9 @@ class Script:
         )
         return Observation(HERE, self.version, None, shaken(facts))
 
-    def offer(self, ticket: str, result: str, *new: str, origin: Origin = Origin.SELF) -> Observation:
+    def offer(
+        self, ticket: str, result: str, *new: str, origin: Origin = Origin.SELF, fresh: bool = True
+    ) -> Observation:
         """Write an offer that was accepted (+), refused (-) or not made (0), with the tickets that it brought."""
         facts = TlsFacts(
             version=self.version,
@@ -52,15 +54,15 @@ class Script:
             offer_kind="ticket" if ticket else "session_id",
             tickets=tuple(self.ticket(name) for name in new),
         )
-        return Observation(HERE, self.version, self._offer(ticket, origin), shaken(facts))
+        return Observation(HERE, self.version, self._offer(ticket, origin, fresh=fresh), shaken(facts))
 
     def broken(self, ticket: str, failure: Failure, origin: Origin = Origin.SELF) -> Observation:
         """Write an offer that broke the connection, while one without it worked."""
         return Observation(HERE, self.version, self._offer(ticket, origin), failure, confirmed=True)
 
-    def _offer(self, ticket: str, origin: Origin) -> Offer:
+    def _offer(self, ticket: str, origin: Origin, *, fresh: bool = True) -> Offer:
         issuer = HERE if origin is Origin.SELF else PEER
-        return Offer(issuer, origin, 0.5, self.ticket(ticket) if ticket else None)
+        return Offer(issuer, origin, 0.5, self.ticket(ticket) if ticket else None, fresh=fresh)
 
 
 def play(rounds: Sequence[Sequence[Observation]], version: TlsVersion = TLS13) -> list[BackendState]:
@@ -174,9 +176,20 @@ O = Script(TLS12)  # noqa: E741 - the old one
         pytest.param([[O.offer("", "+")]], [STATEFUL], id="a kept id, and the full handshake not made"),
         pytest.param([[O.full(session_id=True)]], [UNKNOWN], id="an id, and the offer lost"),
         pytest.param(
-            [[O.offer("", "-"), O.full(session_id=True), O.offer("", "+")]], [STATEFUL], id="a kept id refused"
+            [[O.offer("", "-", fresh=False), O.full(session_id=True), O.offer("", "+")]],
+            [STATEFUL],
+            id="a kept id refused",
         ),
-        pytest.param([[O.offer("", "-"), O.full(session_id=True)]], [UNKNOWN], id="a kept id refused, no more known"),
+        pytest.param(
+            [[O.offer("", "-", fresh=False), O.full(session_id=True)]],
+            [UNKNOWN],
+            id="a kept id refused, no more known",
+        ),
+        pytest.param(
+            [[O.full(session_id=True), O.offer("", "-", fresh=False), O.offer("", "+")]] * 3,
+            [STATEFUL] * 3,
+            id="kept ids that are dropped again and again",
+        ),
     ],
 )
 def test_state_in_tls12(rounds: Sequence[Sequence[Observation]], expected: list[BackendState]) -> None:
