@@ -4,7 +4,8 @@ import asyncio
 import random
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from exporter.verdict.findings import dangers_of, events_of
 from exporter.verdict.history import EMPTY, History
 from exporter.verdict.keybook import records_of
 from exporter.verdict.rules import Rules
+from exporter.verdict.sentence import explain
 from exporter.web.listen import ListenError
 from exporter.web.pages import Pages
 from exporter.web.ready import why_not_ready
@@ -50,6 +52,7 @@ async def run(config: Config, listen: Sequence[str]) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, _tell_hangup)
     code = STOPPED
     try:
         async with asyncio.TaskGroup() as group:
@@ -122,7 +125,7 @@ class Daemon:
 
     async def keep_beat(self, targets: Sequence[Target]) -> None:
         """Probe the targets round after round, until cancelled."""
-        self._number_of_targets = len(targets)
+        self._number_of_targets = sum(target.name != CONTROL_NAME for target in targets)
         for target in targets:
             self._memories[target.name] = Memory(history=self._histories.get(target.name, EMPTY))
             _tell_unshareable(target, targets)
@@ -148,7 +151,8 @@ class Daemon:
         )
 
     async def _run_round(self, target: Target) -> None:
-        self._begun.add(target.name)
+        if target.name != CONTROL_NAME:
+            self._begun.add(target.name)
         found = await self._resolver.resolve(target)
         others = {name: self._memories[name] for name in target.share_with if name in self._memories}
         result = await self._prober.run_round(target, found, self._memories[target.name], others)
@@ -177,12 +181,15 @@ class Daemon:
 
 
 def _tell_round(result: RoundResult, salt: bytes) -> None:
-    """Write the one line that a round is worth."""
-    states: dict[str, object] = {f"tls{version}": verdict.state for version, verdict in result.verdicts.items()}
-    odd = {str(backend) for verdict in result.verdicts.values() for backend in verdict.odd}
-    events = [str(event) for verdict in result.verdicts.values() for event in events_of(verdict, salt)]
+    """Write the one line that a round is worth: a warning as long as there is anything to look after."""
+    expected = result.target.expect.resumption
+    told = {version: explain(version, verdict, expected) for version, verdict in result.verdicts.items()}
+    findings = [each for each in told.values() if not each.healthy]
+    events = [
+        f"TLS {version}: {event}" for version, verdict in result.verdicts.items() for event in events_of(verdict, salt)
+    ]
     dangers = {str(danger) for verdict in result.verdicts.values() for danger in dangers_of(verdict)}
-    tell: Callable[..., object] = _log.warning if result.failures or events else _log.info
+    tell: Callable[..., object] = _log.warning if result.failures or events or findings else _log.info
     tell(
         "round",
         target=result.target.name,
@@ -190,13 +197,29 @@ def _tell_round(result: RoundResult, salt: bytes) -> None:
         seconds=round(result.elapsed, 3),
         backends=len(result.backends),
         connections=len(result.observations),
-        **states,
-        **({"odd": sorted(odd)} if odd else {}),
-        **({"events": list(dict.fromkeys(events))} if events else {}),
-        **({"dangers": sorted(dangers)} if dangers else {}),
-        **({"foreign": [_foreign_words(offer) for offer in result.foreign]} if result.foreign else {}),
-        **({"failures": [_words(*failed) for failed in result.failures]} if result.failures else {}),
+        **{f"tls{version}": verdict.state for version, verdict in result.verdicts.items()},
+        **_where_there_is(
+            odd=sorted({str(backend) for verdict in result.verdicts.values() for backend in verdict.odd}),
+            findings=[each.text for each in findings],
+            advice=list(dict.fromkeys(each.advice for each in findings if each.advice)),
+            events=events,
+            dangers=sorted(dangers),
+            foreign=[_foreign_words(offer) for offer in result.foreign],
+            failures=[_counted(words, number) for words, number in Counter(_failures(result)).items()],
+        ),
     )
+
+
+def _where_there_is(**lists: list[str]) -> dict[str, list[str]]:
+    return {name: words for name, words in lists.items() if words}
+
+
+def _failures(result: RoundResult) -> Iterator[str]:
+    return (str(failure) if backend is None else f"{backend} {failure}" for backend, failure in result.failures)
+
+
+def _counted(words: str, number: int) -> str:
+    return words if number == 1 else f"{words} ({number} times)"
 
 
 def _foreign_words(offer: ForeignOffer) -> str:
@@ -211,8 +234,8 @@ def _tell_unshareable(target: Target, targets: Sequence[Target]) -> None:
             _log.warning("sessions will not be offered", target=target.name, issuer_target=other.name, why=why)
 
 
-def _words(backend: object, failure: object) -> str:
-    return f"{backend} {failure}" if backend is not None else str(failure)
+def _tell_hangup() -> None:
+    _log.warning("SIGHUP changes nothing: restart to take up a changed configuration")
 
 
 def _tell_bug(target: Target, error: BaseException) -> None:

@@ -106,7 +106,9 @@ def _turn(
     begun = heralds.pop(name, now)
     entered, new = enter(page, Entry(name, heralds, several, begun), now, salt)
     known = {sight.digest for sight in page}
-    unheard = bool(fresh) and (not several or any(digest(one, salt) not in known for one in fresh))
+    # After a restart the key that was current before is no news.
+    current = {sight.digest for sight in page if sight.current} if old is None else set()
+    unheard = any(not several or digest(one, salt) not in known for one in fresh if digest(one, salt) not in current)
     heralds = {} if several else dict(list(heralds.items())[-_HERALDS_KEPT:])
     keys_seen = (memory.keys_seen or len(page)) + len({sight.digest for sight in entered} - known)
     if (heralds, keys_seen) != (memory.heralds, memory.keys_seen):

@@ -1,0 +1,67 @@
+"""What the daemon writes down of a fleet, and of signals."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.daemon import Daemon, running
+from tests.servers import fleet, nginx
+from tests.servers.certificates import Authority, Leaf
+from tests.servers.nginx import Settings
+from tests.servers.ports import Ports
+from tests.servers.ticket_keys import write_ticket_key
+
+
+def lines(daemon: Daemon) -> list[dict[str, object]]:
+    """Return the log's lines so far."""
+    return [json.loads(line) for line in daemon.log.read_text().splitlines()]
+
+
+def rounds(daemon: Daemon) -> list[dict[str, object]]:
+    """Return those of rounds."""
+    return [line for line in lines(daemon) if line["msg"] == "round"]
+
+
+@pytest.mark.servers("nginx")
+def test_standing_fault_is_a_warning(tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
+    """Each round of a split is a warning that names the backend and says what to do; a mended fleet is none."""
+    where = fleet.addresses(ports.claim())
+    one, two = (Settings(leaf=leaf, ticket_keys=(write_ticket_key(tmp_path, name),)) for name in ("one", "two"))
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        f"""\
+defaults: {{interval: 1s, timeout: 1s}}
+targets:
+  - name: site
+    address: site.test:{where[0].port}
+    backends: [{", ".join(f'"{address}"' for address in where)}]
+    tls: {{ca_file: {authority.file}}}
+reference: {{enabled: false}}
+log: {{format: json}}
+"""
+    )
+    with (
+        fleet.start(nginx.start, tmp_path / "fleet", where, [one, one, two]) as servers,
+        running(tmp_path, ("--config", str(config))) as daemon,
+    ):
+        daemon.wait_until(lambda: len(rounds(daemon)) >= 2, "two rounds")
+        split = rounds(daemon)
+        servers[2].reload(one)
+        daemon.wait_until(lambda: rounds(daemon)[-1]["level"] == "info", "calm round")
+
+    for line in split:
+        assert "warning" == line["level"]
+        assert ("split", "split") == (line["tls1.2"], line["tls1.3"])
+        assert [str(where[2])] == line["odd"]
+        assert "ssl_session_ticket_key" in str(line["advice"])
+    assert "findings" not in rounds(daemon)[-1]
+
+
+def test_hangup(tmp_path: Path) -> None:
+    """SIGHUP, which a web server's users are used to, ends nothing and says that it does nothing."""
+    with running(tmp_path) as daemon:
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_until(lambda: "SIGHUP changes nothing" in daemon.log.read_text(), "word on the signal")
+        assert 200 == daemon.get("/-/healthy")[0]
