@@ -54,7 +54,7 @@ log: {{format: json}}
     for line in split:
         assert "warning" == line["level"]
         assert ("split", "split") == (line["tls1.2"], line["tls1.3"])
-        assert [str(where[2])] == line["odd"]
+        assert str(where[2]) == line["odd"]
         assert "ssl_session_ticket_key" in str(line["advice"])
     assert "findings" not in rounds(daemon)[-1]
 
