@@ -122,6 +122,13 @@ def hosts(tmp_path: Path) -> Hosts:
         pytest.param(["run", "--web.listen-address", "nonsense"], 1, "nonsense", id="run, bad address"),
         pytest.param(["probe", "127.0.0.1:1"], 2, "connection refused", id="probe, nobody there"),
         pytest.param(["probe", "site:http"], 2, "site:http", id="probe, bad address"),
+        pytest.param(
+            ["run", "--web.listen-address", "banana"],
+            1,
+            '--web.listen-address: "banana" has no port; allowed: HOST:PORT',
+            id="run, address without a port",
+        ),
+        pytest.param(["probe", "127.0.0.1:1", "--json", "--watch"], 2, "--json cannot be used", id="probe, ignored"),
         pytest.param(["--version"], 0, "tlsprobe ", id="version"),
     ],
 )
@@ -131,6 +138,27 @@ def test_commands(words: list[str], code: int, told: str) -> None:
 
     assert ended.returncode == code, ended.stderr
     assert told in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("words", [["check"], ["run", "--config"], ["probe", "shop", "--config"]], ids=" ".join)
+def test_missing_file_is_named_once(words: list[str]) -> None:
+    """A configuration that is not there is said in one short line."""
+    ended = subprocess.run([*TLSPROBE, *words, "no.yaml"], capture_output=True, text=True, check=False, timeout=30)
+
+    assert ended.stderr == "no.yaml: no such file; allowed: a readable file\n"
+
+
+@pytest.mark.parametrize("words", [["schema"], ["probe", "127.0.0.1:1", "--json"]], ids=" ".join)
+def test_reader_that_went_away(words: list[str]) -> None:
+    """A pipe whose reader has left ends the command quietly."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run([*TLSPROBE, *words], stdout=writing, stderr=subprocess.PIPE, check=False, timeout=30)
+    finally:
+        os.close(writing)
+
+    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 def test_port_in_use(tmp_path: Path) -> None:

@@ -1,32 +1,41 @@
 """The command `tlsprobe`."""
 
 import json
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from exporter.cli.arguments import make_parser
+from exporter.cli.arguments import parse_words
+from exporter.cli.complaint import say_once
 from exporter.config.check import check
 from exporter.config.json_schema import json_schema
 from exporter.config.problem import ConfigError
 
 FAILED = 1
 INTERRUPTED = 130
+UNREAD = 141  # what a shell shows for a program that SIGPIPE ended
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    parsed = make_parser().parse_args(words)
+    parsed = parse_words(words)
     commands: dict[str, Callable[[Namespace], int]] = {"run": _run, "probe": _probe, "check": _check, "schema": _schema}
     try:
-        return commands[parsed.command](parsed)
+        code = commands[parsed.command](parsed)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        # What is still to be written would be tried again at the interpreter's end, and complained about.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+    return code
 
 
 def _check(words: Namespace) -> int:
     code, text = check(words.file)
-    print(text, file=sys.stderr if code else sys.stdout)
+    print(say_once(text, words.file), file=sys.stderr if code else sys.stdout)
     return code
 
 
@@ -41,15 +50,15 @@ def _probe(words: Namespace) -> int:
     from exporter.cli.probe import NOT_PROBED, probe  # noqa: PLC0415
 
     try:
-        target, salt = find_target(words)
+        target, rules = find_target(words)
     except ConfigError as error:
-        print(error, file=sys.stderr)
+        print(say_once(str(error), words.config), file=sys.stderr)
         return NOT_PROBED
     if words.watch is not None:
         from exporter.cli.watch import watch  # noqa: PLC0415
 
-        return watch(target, words.watch, salt)
-    return probe(target, words.rounds, salt=salt, as_json=words.json)
+        return watch(target, rules, words.watch)
+    return probe(target, rules, words.rounds or 1, as_json=words.json)
 
 
 def _run(words: Namespace) -> int:

@@ -1,64 +1,127 @@
 """The command line's words."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from exporter import __version__
 from exporter.model.target import TlsVersion
+from exporter.verdict.rules import Rules
+
+_EXCLUDED = {
+    "--watch": ("--json", "--rounds"),
+    "--config": (
+        "--backend",
+        "--server-name",
+        "--tls",
+        "--ca-file",
+        "--cert-file",
+        "--key-file",
+        "--insecure",
+        "--path",
+        "--no-http",
+        "--timeout",
+    ),
+}
+_DEFAULT_GRACE = Rules().grace
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def parse_words(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return what was asked for, None for what was not; words that make no sense end the program with code 2."""
     parser = argparse.ArgumentParser(
         prog="tlsprobe", description="Probe TLS endpoints: what a handshake costs, and whether sessions resume."
     )
     parser.add_argument("--version", action="version", version=f"tlsprobe {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands)
-    _add_probe(commands)
-    check = commands.add_parser("check", help="check a configuration file and print all its problems")
-    check.add_argument("file", type=Path, metavar="FILE")
-    commands.add_parser("schema", help="print the JSON Schema of the configuration")
-    return parser
+    probe = _add_probe(commands)
+    _add_check(commands)
+    commands.add_parser(
+        "schema",
+        help="print the JSON Schema of the configuration",
+        description="Print the JSON Schema (draft 2020-12) of the configuration, for editors and for checks elsewhere.",
+    )
+    parsed = parser.parse_args(words)
+    if parsed.command == "probe":
+        _refuse_ignored(probe, parsed)
+    return parsed
 
 
 def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    run = commands.add_parser("run", help="probe round after round and serve metrics")
-    run.add_argument("--config", type=Path, metavar="FILE", help="without one, the built-in reference alone is probed")
+    run = commands.add_parser(
+        "run",
+        help="probe round after round and serve metrics",
+        description="Probe all targets round after round and serve metrics, until SIGTERM or SIGINT. "
+        "Exit code: 0 ended by a signal, 1 it could not start.",
+    )
+    run.add_argument(
+        "--config", type=Path, metavar="FILE", help="the configuration (none: the built-in reference alone is probed)"
+    )
     run.add_argument(
         "--web.listen-address",
         dest="listen",
         action="append",
         metavar="HOST:PORT",
-        help="where to serve metrics, instead of the configuration's `listen`; may be repeated",
+        help="where to serve metrics, may be repeated (the configuration's `listen`, :10507)",
     )
 
 
-def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    check = commands.add_parser(
+        "check",
+        help="check a configuration file and print all its problems",
+        description="Check a configuration file, with the files that it names, and print all its problems, one a "
+        "line. Exit code: 0 it can be used, 1 it has problems.",
+    )
+    check.add_argument("file", type=Path, metavar="FILE", help="the configuration, in YAML")
+
+
+def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     probe = commands.add_parser(
         "probe",
         help="probe one target now and tell what was found",
         description="Probe one target now. Exit code: 0 healthy, 1 a finding, 2 it could not be probed.",
     )
-    probe.add_argument("where", metavar="HOST[:PORT] or NAME", help="an address, or with --config a target's name")
-    probe.add_argument("--config", type=Path, metavar="FILE", help="take the target of that name from this file")
-    probe.add_argument("--rounds", type=_rounds, default=1, metavar="N", help="how many; figures are their medians")
+    probe.add_argument("where", metavar="HOST[:PORT] or NAME",
+                       help="an address (port 443), or with --config a target's name")  # fmt: skip
+    probe.add_argument("--config", type=Path, metavar="FILE", help="take the target of that name from this file (none)")
+    probe.add_argument("--rounds", type=_rounds, metavar="N", help="how many rounds; figures are their medians (1)")
     probe.add_argument("--watch", type=_seconds, nargs="?", const=5.0, metavar="SECONDS",
-                       help="go on, with so long between rounds (5), and print each change")  # fmt: skip
-    probe.add_argument("--json", action="store_true", help="print all of it for a program")
+                       help="go on, with so long between rounds (5), and print each change; after a change of key, "
+                       f"backends may differ for ticket_keys.grace of the file ({_DEFAULT_GRACE:.0f} s)")  # fmt: skip
+    probe.add_argument("--json", action="store_true", help="print all of it for a program (a table for people)")
     ours = probe.add_argument_group("without --config")
     ours.add_argument("--backend", action="append", metavar="HOST[:PORT]",
-                      help="probe this address instead of those that the name stands for; may be repeated")  # fmt: skip
-    ours.add_argument("--server-name", metavar="NAME", help="for SNI, Host and the certificate's check")
-    ours.add_argument("--tls", action="append", choices=list(TlsVersion), metavar="VERSION",
-                      help="probe this version alone: 1.2 or 1.3; may be repeated")  # fmt: skip
-    ours.add_argument("--ca-file", type=Path, metavar="FILE", help="trust these certificates, not the system's")
-    ours.add_argument("--cert-file", type=Path, metavar="FILE", help="client certificate to show")
-    ours.add_argument("--key-file", type=Path, metavar="FILE", help="its private key")
-    ours.add_argument("--insecure", action="store_true", help="do not check the certificate")
-    ours.add_argument("--path", default="/", metavar="PATH", help="what to ask for over HTTP")
-    ours.add_argument("--no-http", action="store_true", help="shake hands and send no request")
-    ours.add_argument("--timeout", default="5s", metavar="DURATION", help="for one connection; 5s")
+                      help="probe this address, may be repeated (all that the name stands for)")  # fmt: skip
+    ours.add_argument("--server-name", metavar="NAME", help="for SNI, Host and the certificate's check (HOST)")
+    ours.add_argument("--tls", action="append", choices=[version.value for version in TlsVersion], metavar="VERSION",
+                      help="probe this version alone, 1.2 or 1.3; may be repeated (both)")  # fmt: skip
+    ours.add_argument("--ca-file", type=Path, metavar="FILE", help="trust these certificates (the system's)")
+    ours.add_argument("--cert-file", type=Path, metavar="FILE", help="client certificate to show (none)")
+    ours.add_argument("--key-file", type=Path, metavar="FILE", help="its private key (none)")
+    ours.add_argument("--insecure", action="store_true", help="do not check the certificate (it is checked)")
+    ours.add_argument("--path", metavar="PATH", help="what to ask for over HTTP (/)")
+    ours.add_argument("--no-http", action="store_true", help="shake hands and send no request (one is sent)")
+    ours.add_argument("--timeout", metavar="DURATION", help="for one connection (5s)")
+    return probe
+
+
+def _refuse_ignored(probe: argparse.ArgumentParser, parsed: argparse.Namespace) -> None:
+    """End the program where an option would have no effect beside another one, or lacks the one that it needs."""
+    for option, others in _EXCLUDED.items():
+        for other in others:
+            if _is_given(parsed, option) and _is_given(parsed, other):
+                probe.error(f"{other} cannot be used with {option}")
+    for option, needed in (("--cert-file", "--key-file"), ("--key-file", "--cert-file")):
+        if _is_given(parsed, option) and not _is_given(parsed, needed):
+            probe.error(f"{option} needs {needed}")
+
+
+def _is_given(parsed: argparse.Namespace, option: str) -> bool:
+    return getattr(parsed, option.removeprefix("--").replace("-", "_")) not in (
+        None,
+        False,
+    )  # a list cannot be looked up in a set
 
 
 def _seconds(text: str) -> float:
@@ -67,12 +130,12 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0.1 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"{text!r} is no pause; allowed: 0.1 to 86400 seconds")
+        raise argparse.ArgumentTypeError(f'"{text}" is no pause; allowed: 0.1 to 86400 seconds')
     return seconds
 
 
 def _rounds(text: str) -> int:
     number = int(text) if text.isdecimal() else 0
     if not 1 <= number <= 100_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds; allowed: 1 to 100000")
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of rounds; allowed: 1 to 100000')
     return number

@@ -50,6 +50,7 @@ def _backend(backend: BackendSummary) -> dict[str, Any]:
         "tls": backend.version,
         "state": backend.state,
         "mechanism": backend.mechanism,
+        "key": None if backend.key is None else f"{backend.key:08x}",
         "key_fingerprint": backend.key,
         "key_group": backend.key_group,
         "rtt_seconds": backend.rtt,

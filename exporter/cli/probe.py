@@ -21,17 +21,18 @@ from exporter.probe.dial import Dialler
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
+from exporter.verdict.rules import Rules
 
 HEALTHY, FINDING, NOT_PROBED = 0, 1, 2
 
 
-def probe(target: Target, rounds: int, *, salt: bytes, as_json: bool) -> int:
+def probe(target: Target, rules: Rules, rounds: int, *, as_json: bool) -> int:
     """Probe a target `rounds` times, print what was seen, and return the exit code."""
-    summary = summarise(_run_with_progress(target, rounds), salt)
+    summary = summarise(_run_with_progress(target, rules, rounds), rules.salt)
     if as_json:
         print(json.dumps(to_document(summary), indent=2))
     else:
-        print("\n".join(render_summary(summary, Painter(colours=_colours(sys.stdout)))))
+        print("\n".join(render_summary(summary, Painter(colours=_colours(sys.stdout)), time.time())))
     return exit_code(summary)
 
 
@@ -46,17 +47,19 @@ def exit_code(summary: Summary) -> int:
     return HEALTHY if summary.healthy else FINDING
 
 
-def _run_with_progress(target: Target, rounds: int) -> list[RoundResult]:
+def _run_with_progress(target: Target, rules: Rules, rounds: int) -> list[RoundResult]:
     """Run the rounds, with a bar where a person watches a terminal and there is more than one."""
     watched = rounds > 1 and sys.stderr.isatty()
     with tqdm(total=rounds, desc=target.name, unit="round", leave=False, disable=not watched) as bar:
-        return asyncio.run(run_rounds(target, rounds, bar.update))
+        return asyncio.run(run_rounds(target, rules, rounds, bar.update))
 
 
-async def run_rounds(target: Target, rounds: int, after_each: Callable[[], object] | None = None) -> list[RoundResult]:
+async def run_rounds(
+    target: Target, rules: Rules, rounds: int, after_each: Callable[[], object] | None = None
+) -> list[RoundResult]:
     """Return the results of so many rounds, one right after another."""
     dialler, resolver, memory = Dialler(), Resolver(), Memory()
-    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random))
+    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random), rules)
     results = []
     try:
         for _ in range(rounds):

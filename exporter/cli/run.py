@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from exporter import app
+from exporter.cli.complaint import blame, say_once
 from exporter.config.load import load
 from exporter.config.problem import ConfigError, RefusedError
 from exporter.config.settings import Config, ReferenceSettings
@@ -22,9 +23,16 @@ def run(file: Path | None, listen: Sequence[str] | None) -> int:
     """Run until SIGTERM or SIGINT; return the exit code."""
     try:
         config = _DEMONSTRATION if file is None else load(file)
-        where = tuple(map(parse_listen_address, listen)) if listen else config.listen
-    except (ConfigError, RefusedError) as error:
-        print(error, file=sys.stderr)
+        where = tuple(map(_parse, listen)) if listen else config.listen
+    except ConfigError as error:
+        print(say_once(str(error), file), file=sys.stderr)
         return FAILED
     configure(config.log.level, config.log.format, sys.stderr)
     return asyncio.run(app.run(config, where))
+
+
+def _parse(address: str) -> str:
+    try:
+        return parse_listen_address(address)
+    except RefusedError as refusal:
+        raise ConfigError((blame("--web.listen-address", refusal),)) from None

@@ -1,6 +1,5 @@
 """A summary of rounds as a person reads it."""
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -28,21 +27,31 @@ class Painter:
         return f"{_COLOURS[colour]}{_harmless(text)}{_PLAIN}" if self._colours else _harmless(text)
 
 
-def render_summary(summary: Summary, painter: Painter) -> Iterator[str]:
-    """Yield lines: who was asked, what each backend showed, and what it comes to."""
+def render_summary(summary: Summary, painter: Painter, now: float) -> Iterator[str]:
+    """Yield lines: who was asked, what failed, what each backend showed, and what it comes to.
+
+    Args:
+        now: Unix time in seconds, from which the days of certificates are counted.
+    """
     target = summary.target
     rounds = "1 round" if summary.rounds == 1 else f"{summary.rounds} rounds"
     count = len({backend.backend for backend in summary.backends})
     backends = "1 backend" if count == 1 else f"{count} backends"
     yield f"{painter.paint(target.name, 'bold')}  server name {_harmless(target.server_name)}, {backends}, {rounds}"
+    yield from _failures(summary, painter)
+    if summary.failures and not summary.probed:
+        return
     for version in summary.versions:
         rows = [backend for backend in summary.backends if backend.version == version.version]
         yield ""
         yield f"TLS {version.version}, times in ms"
         yield from _table(rows, painter)
-        yield from _facts(rows)
+        yield from _facts(rows, now)
         yield from _findings(rows, painter)
         yield from _verdict(version, painter)
+
+
+def _failures(summary: Summary, painter: Painter) -> Iterator[str]:
     if summary.failures:
         yield ""
         yield painter.paint("Failures", "bold")
@@ -98,12 +107,12 @@ def _offers(outcomes: Counter[OfferOutcome]) -> str:
     return ", ".join(f"{count} {outcome.replace('_', ' ')}" for outcome, count in outcomes.most_common())
 
 
-def _facts(rows: Iterable[BackendSummary]) -> Iterator[str]:
+def _facts(rows: Iterable[BackendSummary], now: float) -> Iterator[str]:
     """Yield what handshakes showed, once for all backends that showed the same."""
     alike: dict[str, list[str]] = {}
     for row in rows:
         if row.cipher:
-            alike.setdefault(_fact(row), []).append(str(row.backend))
+            alike.setdefault(_fact(row, now), []).append(str(row.backend))
     for fact, backends in alike.items():
         yield f"  {fact}" if len(alike) == 1 else f"  {', '.join(backends)}: {fact}"
 
@@ -127,17 +136,25 @@ def _effective(census: Census) -> str:
     return f", as of {census.effective:.1f} keys alike often ({census.effective_low:.1f} to {most})"
 
 
-def _fact(row: BackendSummary) -> str:
-    words = (row.cipher, row.group, f"ALPN {row.alpn}" if row.alpn else "", _certificate(row), _tickets(row))
+def _fact(row: BackendSummary, now: float) -> str:
+    words = (row.cipher, row.group, f"ALPN {row.alpn}" if row.alpn else "", _certificate(row, now), _tickets(row))
     return "; ".join(_harmless(word) for word in words if word)
 
 
-def _certificate(row: BackendSummary) -> str:
+def _certificate(row: BackendSummary, now: float) -> str:
     if row.certificate is None:
         return ""
-    days = (row.certificate.not_after - time.time()) / 86400
     verified = "" if row.verified else ", not verified"
-    return f"{row.certificate.key_type} certificate, {days:.0f} days left{verified}"
+    return f"{row.certificate.key_type} certificate, {_life(row.certificate.not_after - now)}{verified}"
+
+
+def _life(seconds: float) -> str:
+    """Say how long a certificate will be valid, or since when it is not, in whole days."""
+    days = int(abs(seconds) // 86400)
+    words = "1 day" if days == 1 else f"{days} days"
+    if seconds < 0:
+        return f"expired {words} ago" if days else "expired today"
+    return f"{words} left" if days else "less than a day left"
 
 
 def _tickets(row: BackendSummary) -> str:

@@ -78,8 +78,9 @@ class Explanation:
 def explain(version: TlsVersion, verdict: VersionVerdict, meant: Resumption = Resumption.SHARED) -> Explanation:
     """Say what a verdict means, in light of what resumption was meant to be."""
     found = {state: _in_state(verdict, state) for state in BackendState}
-    if len(found[BackendState.NOT_SPOKEN]) == len(verdict.backends) > 0:
-        return Explanation(f"TLS {version}: not spoken by {_all(len(verdict.backends))}.", "", healthy=True)
+    if (number := len(verdict.backends)) == len(found[BackendState.NOT_SPOKEN]) > 0:
+        nobody = "either backend" if number == 2 else _all(number)
+        return Explanation(f"TLS {version}: not spoken by {nobody}.", "", healthy=True)
     text = f"TLS {version}: {_TELLING[verdict.state](verdict)}{_left_out(found)}{_died(verdict)}{_short_lived(verdict)}"
     if killers := found[BackendState.KILLS]:
         advice = f"A returning client's connection dies there, so see the error logs at once: {_names(killers)}."
@@ -112,7 +113,7 @@ def _names(backends: Sequence[Address]) -> str:
 
 
 def _all(number: int) -> str:
-    return "the backend" if number == 1 else f"all {number} backends"
+    return {1: "the backend", 2: "both backends"}.get(number, f"all {number} backends")
 
 
 def _left_out(found: Mapping[BackendState, Sequence[Address]]) -> str:

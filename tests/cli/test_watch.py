@@ -1,6 +1,9 @@
 """What `--watch` says of a fleet that changes."""
 
+from dataclasses import replace
+
 from exporter.cli.watch import tell_changes
+from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.fingerprint import SALT, fingerprint
 from exporter.model.target import Address
 from exporter.model.verdicts import RoundResult
@@ -66,3 +69,26 @@ async def test_backends_come_and_go() -> None:
     lines, _ = await follow(world, 1, result)
 
     assert {"127.0.1.1:443 is gone", "127.0.1.9:443 is there"} <= set(lines)
+
+
+async def test_failure_is_told_with_its_reason() -> None:
+    """A backend that fails is told with what failed, and so is its coming back."""
+    world = World(alike(2, Server(keys=[A])))
+    _, result = await follow(world, 2, None)
+    server = world.servers[Address("127.0.1.2", 443)][0]
+    server.up = False
+    down, result = await follow(world, 1, result)
+    server.up = True
+    up, _ = await follow(world, 2, result)
+
+    assert "TLS 1.3  127.0.1.2:443 has failed: connect: connection refused, had resumed" in down
+    assert "TLS 1.3  127.0.1.2:443 resumes again, had failed" in up
+
+
+async def test_name_that_stands_for_nothing() -> None:
+    """A failure of the whole target is told once, as long as it stays the same."""
+    world = World(alike(1, Server(keys=[A])))
+    result = replace(await world.round(), failures=((None, Failure(Stage.RESOLVE, Reason.NO_SUCH_NAME)),))
+
+    assert "resolve: no such name" in list(tell_changes(None, result, SALT))
+    assert [] == list(tell_changes(result, result, SALT))

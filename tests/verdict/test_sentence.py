@@ -71,7 +71,7 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
         ),
         pytest.param(
             verdict(TargetState.CONSISTENT, RESUMES, FAILED, RESUMES, BackendState.UNKNOWN),
-            "TLS 1.3: all 2 backends accept each other's tickets. Failed: 127.0.0.2:443. Not judged: 127.0.0.4:443.",
+            "TLS 1.3: both backends accept each other's tickets. Failed: 127.0.0.2:443. Not judged: 127.0.0.4:443.",
             id="some left out",
         ),
         pytest.param(
@@ -144,7 +144,7 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
                 verdict(TargetState.CONSISTENT, *[RESUMES] * 2),
                 events=tuple(KeyEvent(KeyEventKind.BREAK, address(number)) for number in (2, 1)),
             ),
-            "TLS 1.3: all 2 backends accept each other's tickets. Tickets within their life have died at "
+            "TLS 1.3: both backends accept each other's tickets. Tickets within their life have died at "
             "127.0.0.1:443 and 127.0.0.2:443.",
             id="tickets died",
         ),
@@ -168,7 +168,7 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
         ),
         pytest.param(
             verdict(TargetState.NO_TICKETS, *[BackendState.NO_TICKETS] * 2),
-            "TLS 1.3: all 2 backends gave nothing to resume with.",
+            "TLS 1.3: both backends gave nothing to resume with.",
             id="no tickets",
         ),
         pytest.param(
@@ -188,7 +188,7 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
         ),
         pytest.param(
             verdict(TargetState.UNKNOWN, *[BackendState.NOT_SPOKEN] * 2),
-            "TLS 1.3: not spoken by all 2 backends.",
+            "TLS 1.3: not spoken by either backend.",
             id="not spoken",
         ),
     ],
