@@ -45,3 +45,25 @@ async def test_cancelled_guest_keeps_nobody_out() -> None:
         await asyncio.wait_for(patient, 1)
     gates.leave(HERE)
     await asyncio.wait_for(gates.enter(HERE), 1)
+
+
+async def test_all_give_up_at_once() -> None:
+    """A holder and those who wait, all cancelled together as at the end of a round, leave the way free."""
+    gates = Gates()
+
+    async def stay() -> None:
+        await gates.enter(HERE)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            gates.leave(HERE)
+
+    async with asyncio.TaskGroup() as group:
+        guests = [group.create_task(stay()) for _ in range(4)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        for guest in guests:
+            guest.cancel()
+
+    assert [True] * 4 == [guest.cancelled() for guest in guests]
+    await asyncio.wait_for(gates.enter(HERE), 1)
