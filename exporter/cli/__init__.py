@@ -19,18 +19,23 @@ UNREAD = 141  # what a shell shows for a program that SIGPIPE ended
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    parsed = parse_words(words)
-    commands: dict[str, Callable[[Namespace], int]] = {"run": _run, "probe": _probe, "check": _check, "schema": _schema}
     try:
-        code = commands[parsed.command](parsed)
-        sys.stdout.flush()
+        try:
+            return _run_command(words)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         # What is still to be written would be tried again at the interpreter's end, and complained about.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
-    return code
+
+
+def _run_command(words: Sequence[str] | None) -> int:
+    parsed = parse_words(words)
+    commands: dict[str, Callable[[Namespace], int]] = {"run": _run, "probe": _probe, "check": _check, "schema": _schema}
+    return commands[parsed.command](parsed)
 
 
 def _check(words: Namespace) -> int:

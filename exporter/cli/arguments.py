@@ -88,7 +88,7 @@ def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     probe.add_argument("--rounds", type=_rounds, metavar="N", help="how many rounds; figures are their medians (1)")
     probe.add_argument("--watch", type=_seconds, nargs="?", const=5.0, metavar="SECONDS",
                        help="go on, with so long between rounds (5), and print each change; after a change of key, "
-                       f"backends may differ for ticket_keys.grace of the file ({_DEFAULT_GRACE:.0f} s)")  # fmt: skip
+                       f"backends may differ for the file's ticket_keys.grace ({_DEFAULT_GRACE:.0f} s)")  # fmt: skip
     probe.add_argument("--json", action="store_true", help="print all of it for a program (a table for people)")
     ours = probe.add_argument_group("without --config")
     ours.add_argument("--backend", action="append", metavar="HOST[:PORT]",
@@ -118,10 +118,8 @@ def _refuse_ignored(probe: argparse.ArgumentParser, parsed: argparse.Namespace) 
 
 
 def _is_given(parsed: argparse.Namespace, option: str) -> bool:
-    return getattr(parsed, option.removeprefix("--").replace("-", "_")) not in (
-        None,
-        False,
-    )  # a list cannot be looked up in a set
+    value = getattr(parsed, option.removeprefix("--").replace("-", "_"))
+    return value is not None and value is not False
 
 
 def _seconds(text: str) -> float:

@@ -102,12 +102,12 @@ def _tell_backends(earlier: VersionVerdict | None, verdict: VersionVerdict, salt
 def _turn(then: BackendVerdict | None, now: BackendVerdict) -> str:
     """Say how a backend's state has changed, and why it failed where it did."""
     if now.state is BackendState.FAILED and now.failure is not None:
-        words = f"{_IS[now.state]}: {now.failure}"
-    else:
-        # A key that is known is one that it gave tickets of before it failed.
-        back = then is not None and then.state is BackendState.FAILED and then.keys_seen > 0
-        words = f"{_IS[now.state]} again" if back and now.state is BackendState.RESUMES else _IS[now.state]
-    return words if then is None else f"{words}, {_WAS[then.state]}"
+        return f"{_IS[now.state]}: {now.failure}"
+    if then is None:
+        return _IS[now.state]
+    # A key that is known is one that it gave tickets of before it failed.
+    back = then.state is BackendState.FAILED and now.state is BackendState.RESUMES and then.keys_seen > 0
+    return f"{_IS[now.state]}{' again' if back else ''}, {_WAS[then.state]}"
 
 
 def _tell_target(earlier: VersionVerdict | None, verdict: VersionVerdict) -> Iterator[str]:
