@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 
+from exporter.model.observation import Handshake
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import RoundResult
 from exporter.probe.canaries import Canaries
@@ -25,12 +26,14 @@ class Memory:
         rounds: how many there were.
         history: the verdict's.
         unreached: backends that the last round did not reach; they come first in the next.
+        failing: backends with which it completed no handshake; a full one is tried there before anything is offered.
         position: where on the ring the next sample begins.
     """
 
     rounds: int = 0
     history: History = EMPTY
     unreached: tuple[Address, ...] = ()
+    failing: frozenset[Address] = frozenset()
     position: int = 0
     _kept: dict[Home, Kept] = field(default_factory=dict)
     _canaries: dict[Home, Canaries] = field(default_factory=dict)
@@ -114,6 +117,8 @@ class Memory:
                 del store[home]
         self.history = history
         self.unreached = result.unreached
+        shaken = {seen.backend for seen in result.observations if isinstance(seen.outcome, Handshake)}
+        self.failing = frozenset(result.backends) - shaken
         self.rounds += 1
 
     def _see_off(self, home: Home, now: float) -> None:

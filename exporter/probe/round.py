@@ -7,11 +7,12 @@ them go tickets kept back until they are old, tickets of backends that are gone,
 balancer's stride does not fall in with ours.
 """
 
+import asyncio
 import itertools
 from collections.abc import Sequence
 from functools import partial
 
-from exporter.model.failure import Failure, Stage
+from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Handshake, Mode, Observation, Offer, Origin
 from exporter.model.target import Address, Target, TlsVersion
 from exporter.probe.dial import Dialled
@@ -25,6 +26,8 @@ from exporter.verdict.history import Pair
 _WITNESSES = 3
 _STRAYS = 0.125
 _STRAYS_ALONE = 0.5
+_HOME_SHARE = 0.5  # of the interval, after which the ring begins without those who still hang
+_HUNG_SHARE = 0.9
 _OFFERS_FAULT = frozenset(
     {Stage.HANDSHAKE, Stage.HTTP}
 )  # stages in which an offered ticket can have killed a connection
@@ -50,18 +53,21 @@ class Round:
         self._reached: set[Address] = set()
         self._fresh: dict[Home, list[Kept]] = {}
         self._refused_at_home: set[Home] = set()
+        self._down: dict[Address, Failure] = {}
         self._pairs = itertools.count()
         self._began = means.monotonic()
 
     async def run(self) -> None:
-        """Probe the backends at home, then round the ring."""
+        """Probe the backends at home, then round the ring; who hangs at home does not hold up the others' ring."""
         waiting = [backend for backend in self._memory.unreached if backend in self._window]
         order = [*waiting, *(backend for backend in self._window if backend not in waiting)]
-        await spread(partial(self._visit, backend) for backend in order)
-        for version in self._target.versions:
-            alive = [backend for backend in self._window if (backend, version) in self._fresh]
-            await self._go_round(version, alive)
-            await self._ask_for_departed(version, alive)
+        async with asyncio.TaskGroup() as group:
+            visits = group.create_task(spread(partial(self._visit, backend) for backend in order))
+            await asyncio.wait({visits}, timeout=self._target.interval * _HOME_SHARE)
+            for version in self._target.versions:
+                alive = [backend for backend in self._window if (backend, version) in self._fresh]
+                await self._go_round(version, alive)
+                await self._ask_for_departed(version, alive)
 
     def unreached(self) -> tuple[Address, ...]:
         """Return the backends whose turn did not come, or was cut short."""
@@ -73,13 +79,18 @@ class Round:
             if self._memory.skips((backend, version)):
                 continue
             failure = await self._visit_version((backend, version))
-            if failure is not None and failure.stage is Stage.CONNECT:
+            if failure is not None and self._tells_all(failure):
                 self._give_up(backend, failure)
                 break
         self._reached.add(backend)
 
+    def _tells_all(self, failure: Failure) -> bool:
+        """Say whether a failure stands for all versions: TCP knows of none, or the round has no time for another."""
+        left = self._target.interval - (self._means.monotonic() - self._began)
+        return failure.stage is Stage.CONNECT or (failure.reason is Reason.TIMEOUT and left < self._target.timeout)
+
     def _give_up(self, backend: Address, failure: Failure) -> None:
-        """Lay a failure to connect to the versions that were not tried yet: TCP does not know of them."""
+        """Lay a failure to the versions that were not tried yet."""
         tried = {seen.version for seen in self.observations if seen.backend == backend}
         for version in self._target.versions:
             if version not in tried:
@@ -90,11 +101,13 @@ class Round:
         pair = next(self._pairs)
         kept = self._memory.kept(home, self._means.monotonic())
         renewed = None
-        if kept is not None and self._memory.rounds % 2:
+        if kept is not None and self._memory.rounds % 2 and not self._in_doubt(home[0]):
             renewed = await self._offer(kept, home, Origin.SELF, pair)
             if _unconnected(renewed):
                 self._retell_as_full(home)
                 return renewed.failure
+            if home[0] in self._down:
+                return self._down[home[0]]
         full = await self._dial_full(home, pair)
         if full.failure is not None:
             return full.failure
@@ -111,6 +124,10 @@ class Round:
         if renewed is None or renewed.failure is None:
             self._memory.keep(home, fresh, plant=self._target.probe.survival)
         return None
+
+    def _in_doubt(self, backend: Address) -> bool:
+        """Say whether a backend may be down, so that a full handshake has to show first that it is not."""
+        return backend in self._memory.failing or backend in self._down
 
     def _retell_as_full(self, home: Home) -> None:
         """Note the last connection as one for a full handshake: it failed before any ticket could go out."""
@@ -201,12 +218,21 @@ class Round:
 
     async def _dial_full(self, home: Home, pair: int | None) -> Dialled:
         keep = 2 if single_use_likely(self._memory.history, *home) else 1
-        dialled = await self._means.dial(self._target, *home, http=self._target.http.enabled, keep=keep)
+        began = self._means.monotonic()
+        try:
+            dialled = await self._means.dial(self._target, *home, http=self._target.http.enabled, keep=keep)
+        except asyncio.CancelledError:
+            # The round is over, and a server that was waited for as long as it may take has failed, not we.
+            if self._means.monotonic() - began >= _HUNG_SHARE * self._target.timeout:
+                hung = Failure(Stage.HANDSHAKE, Reason.TIMEOUT, "at the end of the round")
+                self._give_up(home[0], hung)
+                self._reached.add(home[0])
+            raise
         self._note(home, None, dialled, pair)
         return dialled
 
     async def _offer(self, kept: Kept, home: Home, origin: Origin, pair: int | None = None) -> Dialled:
-        """Offer a session. A connection that breaks is tried again, and then without the session.
+        """Offer a session. Where the connection breaks, one without it is tried, and then the session once more.
 
         Only a session that broke two connections, between which one without it worked, is said to kill them.
         """
@@ -214,12 +240,12 @@ class Round:
         self._note(home, offer, dialled, pair)
         if not _broke(dialled):
             return dialled
+        without = await self._dial_full(home, None)
+        if without.failure is not None:
+            self._down[home[0]] = without.failure
+            return dialled
         again, offer = await self._dial_offer(kept, home, origin)
-        confirmed = False
-        if _broke(again):
-            without = await self._dial_full(home, None)
-            confirmed = isinstance(without.outcome, Handshake)
-        self._note(home, offer, again, pair, confirmed=confirmed)
+        self._note(home, offer, again, pair, confirmed=_broke(again))
         return again
 
     async def _dial_offer(self, kept: Kept, home: Home, origin: Origin) -> tuple[Dialled, Offer]:
