@@ -20,6 +20,7 @@ from exporter.metrics.exposition import render
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
+from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.keys import KeyRecord
 from exporter.model.target import Target, TlsVersion
 from exporter.model.verdicts import ForeignOffer, RoundResult, VersionVerdict
@@ -62,7 +63,7 @@ async def run(config: Config, listen: Sequence[str]) -> int:
             serving.cancel()
             stopping.cancel()
     except* (ListenError, OSError) as errors:
-        for error in errors.exceptions:
+        for error in _flatten(errors):
             _log.error("cannot start", error=str(error))
         code = FAILED
     _log.info("stopped")
@@ -131,7 +132,7 @@ class Daemon:
             _tell_unshareable(target, targets)
             if target.name != CONTROL_NAME:
                 self._ledger.admit(target)
-        await keep_beat(targets, self._run_round, self._count_missed, _tell_bug)
+        await keep_beat(targets, self._run_round, self._count_missed, self._count_bug)
 
     def pages(self) -> Pages:
         """Return what the web side shows."""
@@ -165,6 +166,10 @@ class Daemon:
     def _count_missed(self, target: Target, ticks: int) -> None:
         self._ledger.missed(target.name, ticks)
         _log.warning("round overran", target=target.name, ticks_missed=ticks)
+
+    def _count_bug(self, target: Target, error: BaseException) -> None:
+        self._ledger.failed(target.name, Failure(Stage.PROBE, Reason.BUG, type(error).__name__))
+        _log.error("a round failed by a bug of ours", target=target.name, exc_info=error)
 
     def _why_not_ready(self) -> str | None:
         return why_not_ready(
@@ -238,8 +243,12 @@ def _tell_hangup() -> None:
     _log.warning("SIGHUP changes nothing: restart to take up a changed configuration")
 
 
-def _tell_bug(target: Target, error: BaseException) -> None:
-    _log.error("a round failed by a bug of ours", target=target.name, exc_info=error)
+def _flatten(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _flatten(error)
+        else:
+            yield error
 
 
 def _tell_fault(part: str, error: Exception) -> None:

@@ -8,6 +8,7 @@ from exporter.metrics.account import TargetAccount
 from exporter.metrics.families import SECONDS_BUCKETS
 from exporter.metrics.fold import fold
 from exporter.metrics.histogram import Distribution, Histogram
+from exporter.model.failure import Failure
 from exporter.model.observation import Handshake, TimingSource
 from exporter.model.target import Target
 from exporter.model.verdicts import RoundResult
@@ -51,6 +52,12 @@ class Ledger:
         with self._lock:
             if (account := self._accounts.get(target_name)) is not None:
                 account.overruns += ticks
+
+    def failed(self, target_name: str, failure: Failure) -> None:
+        """Count a failure that is in no result, as of a round that came to none."""
+        with self._lock:
+            if (account := self._accounts.get(target_name)) is not None:
+                account.count_failure(failure)
 
     def forget(self, target_name: str) -> None:
         """Drop a target with all its series."""

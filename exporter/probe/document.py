@@ -6,6 +6,7 @@
 Neither tickets nor names of keys are in it, only salted digests of the names; `salt` is a digest, too.
 """
 
+import math
 from collections.abc import Mapping
 from itertools import chain
 
@@ -22,6 +23,7 @@ Records = Mapping[str, tuple[KeyRecord, ...]]
 MAX_BYTES = 8 << 20
 """A longer file is none of ours."""
 
+_CLOCKS_APART = 86_400.0  # seconds
 _VERSION = 1
 _MAX_TARGETS = 2048
 _MAX_RECORDS = 30_000  # of all targets together; with the longest names and addresses that fills the 8 MiB
@@ -55,8 +57,11 @@ def encode(records: Records, salt: bytes) -> bytes:
     return msgspec.json.encode(document) + b"\n"
 
 
-def decode(content: bytes, salt: bytes) -> Records:
+def decode(content: bytes, salt: bytes, now: float = math.inf) -> Records:
     """Read records.
+
+    Args:
+        now: Unix time in seconds; no key can have been seen much later than that.
 
     Raises:
         DocumentError: it is damaged, of another release, or its digests were made with another salt.
@@ -71,7 +76,8 @@ def decode(content: bytes, salt: bytes) -> Records:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DocumentError(f"it is damaged: {error}") from None
     for one in chain.from_iterable(targets.values()):
-        if len(one.digest) > _MAX_DIGITS or min(one.first_seen, one.last_seen) < 0:
+        times = (one.first_seen, one.last_seen)
+        if len(one.digest) > _MAX_DIGITS or min(times) < 0 or max(times) > now + _CLOCKS_APART:
             raise DocumentError("it is damaged: a record that cannot be")
     if len(targets) > _MAX_TARGETS or sum(map(len, targets.values())) > _MAX_RECORDS:
         raise DocumentError("it is damaged: too many records")

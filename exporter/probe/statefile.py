@@ -33,16 +33,21 @@ class StateFile:
     """
 
     def __init__(self, path: Path, salt: bytes, unix: Callable[[], float]) -> None:
-        self.path = path
+        self.path = path.resolve()  # a link stays one, and what it names is written
         self._salt = salt
         self._unix = unix
         self._read: Records = {}
         self._written = b""
         self._failing = False
+        self._usable = True
         self._writing = threading.Lock()
 
     async def recall(self) -> Mapping[str, History]:
         """Return the history with which each target begins; one that is not in it is unknown."""
+        if self.path.exists() and not self.path.is_file():
+            self._usable = False
+            _log.warning("the state file is no regular file, and is left alone", path=str(self.path))
+            return {}
         try:
             async with asyncio.timeout(_FIRST_WORD):
                 return await _in_thread(self._recall)
@@ -64,11 +69,11 @@ class StateFile:
 
     def _recall(self) -> Mapping[str, History]:
         try:
-            records = decode(_read_bounded(self.path), self._salt)
+            records = decode(_read_bounded(self.path), self._salt, self._unix())
             histories = begin(records)
         except FileNotFoundError:
             return {}
-        except (OSError, DocumentError) as error:
+        except DocumentError as error:
             self._set_aside(str(error))
             return {}
         self._read = records
@@ -89,6 +94,8 @@ class StateFile:
                 each.unlink()
 
     async def _write_later(self, records: Records) -> None:
+        if not self._usable:
+            return
         oldest = self._unix() - _FORGOTTEN
         resting = {
             name: those

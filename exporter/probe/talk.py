@@ -141,7 +141,8 @@ async def _linger(engine: TlsClient, connection: Connection) -> Failure | None:
     step = engine.receive(b"")
     end = loop.time() + _patience(connection)
     while not (step.failure or step.closed):
-        piece = await connection.receive(max(0.0, end - loop.time()))
+        left = end - loop.time()
+        piece = await connection.receive(left) if left > 0 else None  # a server may send without end
         if piece is None or not piece.data:
             return None
         step = engine.receive(piece.data)

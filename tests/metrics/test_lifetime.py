@@ -260,3 +260,13 @@ def test_a_forgotten_target_is_gone() -> None:
     ledger.missed("shop", 2)
 
     assert (2, {}, ()) == (before, Scrape(ledger).series, ledger.names())
+
+
+def test_failure_outside_a_round_is_counted() -> None:
+    """A round that came to no result by a bug of ours is a failure of its target, and of no other."""
+    ledger = Ledger()
+    ledger.admit(target())
+    ledger.failed(target().name, Failure(Stage.PROBE, Reason.BUG))
+    ledger.failed("unknown", Failure(Stage.PROBE, Reason.BUG))
+
+    assert 1 == ledger.read(target().name, lambda account: account.failures[Stage.PROBE, Reason.BUG])

@@ -282,3 +282,40 @@ def test_error_is_told() -> None:
     """A text that is no document is refused with a reason."""
     with pytest.raises(DocumentError, match="damaged"):
         decode(b"null", SALT)
+
+
+@pytest.mark.parametrize("linked", [pytest.param(False, id="folder"), pytest.param(True, id="link to a folder")])
+async def test_what_is_no_file_is_left_alone(linked: bool, tmp_path: Path) -> None:
+    """A folder in the file's place is neither renamed nor written over, and what is in it stays."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "treasure").write_text("gold")
+    place = tmp_path / "link" if linked else folder
+    if linked:
+        place.symlink_to(folder)
+    file = at(place)
+    before = await known(file)
+    await write(file, KNOWN)
+
+    assert {} == before
+    assert "gold" == (folder / "treasure").read_text()
+    assert {"folder", "link"} & names(tmp_path) == names(tmp_path)
+
+
+async def test_link_stays_a_link(tmp_path: Path) -> None:
+    """A link is followed, so that a file on a volume is what is written."""
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    (tmp_path / "keys.json").symlink_to(volume / "real.json")
+    file = at(tmp_path / "keys.json")
+    await known(file)
+    await write(file, KNOWN)
+
+    assert (tmp_path / "keys.json").is_symlink()
+    assert same(KNOWN, decode((volume / "real.json").read_bytes(), SALT))
+
+
+def test_key_from_the_future() -> None:
+    """A file with keys that cannot have been seen yet is damaged, or its clock was."""
+    with pytest.raises(DocumentError, match="cannot be"):
+        decode(encode(KNOWN, SALT), SALT, now=1000.0)
