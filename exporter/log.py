@@ -4,7 +4,12 @@ Every module asks `structlog.get_logger()` for its logger; what libraries tell t
 `logging` comes out of the same handler in the same form.
 """
 
+import contextlib
+import io
 import logging
+import os
+import queue
+import threading
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, TextIO
@@ -15,10 +20,56 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 Format = Literal["auto", "text", "json", "logfmt"]
 
 _VALUE_BOUND = 2048
+_WAITING_LINES = 1000
 _TRACEBACK_BOUND = 16384
 
 
-def configure(level: str, format: Format, stream: TextIO) -> None:  # noqa: A002 -- named as in the configuration
+class Detached(io.TextIOBase):
+    """Writes to a stream from a thread of its own, so that a reader who does not read holds up nobody else.
+
+    Lines that find no room are lost, and their number is told as soon as there is room again.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._lines: queue.Queue[str | None] = queue.Queue(_WAITING_LINES)
+        self._lost = 0
+        self._thread = threading.Thread(target=self._write_all, name="log", daemon=True)
+        self._thread.start()
+
+    def isatty(self) -> bool:
+        """Say whether a person reads it."""
+        return self._stream.isatty()
+
+    def write(self, text: str) -> int:
+        """Take a line, or lose it."""
+        try:
+            if self._lost:
+                self._lines.put_nowait(f"{self._lost} lines were lost here, since nobody read them\n")
+                self._lost = 0
+            self._lines.put_nowait(text)
+        except queue.Full:
+            self._lost += 1
+        return len(text)
+
+    def finish(self, patience: float) -> None:
+        """Wait until all is written, for so many seconds at the most."""
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(None)
+        self._thread.join(patience)
+
+    def _write_all(self) -> None:
+        # Past the stream's own buffer, whose lock would keep the process from ending while this waits for a reader.
+        descriptor = self._stream.fileno()
+        while (text := self._lines.get()) is not None:
+            rest = text.encode(errors="backslashreplace")
+            with contextlib.suppress(OSError):  # the reader has gone
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+
+
+def configure(level: str, format: Format, stream: TextIO | Detached) -> None:  # noqa: A002 -- named as in the configuration
     """Send every line of `level` and above to `stream`.
 
     Args:
@@ -55,7 +106,7 @@ def configure(level: str, format: Format, stream: TextIO) -> None:  # noqa: A002
     )
 
 
-class _LineHandler(logging.StreamHandler[TextIO]):
+class _LineHandler(logging.StreamHandler[TextIO | Detached]):
     """Our own handler, so that configuring twice replaces it and leaves handlers of others alone."""
 
 

@@ -78,14 +78,20 @@ class Daemon:
 
 
 @contextmanager
-def running(folder: Path, words: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> Iterator[Daemon]:
-    """Run the exporter on a free port until the block ends."""
+def running(
+    folder: Path,
+    words: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    output: int | None = None,
+) -> Iterator[Daemon]:
+    """Run the exporter on a free port until the block ends, its log in a file or in the descriptor `output`."""
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
     log = folder / "tlsprobe.log"
     command = [*TLSPROBE, "run", "--web.listen-address", f"127.0.0.1:{port}", *words]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stderr=output, stdout=output, env={**os.environ, **(environment or {})})
+    with log.open("wb") as file:
+        stream = file.fileno() if output is None else output
+        process = subprocess.Popen(command, stderr=stream, stdout=stream, env={**os.environ, **(environment or {})})
     daemon = Daemon(process, port, log)
     try:
         daemon.wait_until(lambda: _accepts(port), "listener")

@@ -1,6 +1,8 @@
 """What the daemon writes down of a fleet, and of signals."""
 
+import fcntl
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -65,3 +67,24 @@ def test_hangup(tmp_path: Path) -> None:
         daemon.process.send_signal(signal.SIGHUP)
         daemon.wait_until(lambda: "SIGHUP changes nothing" in daemon.log.read_text(), "word on the signal")
         assert 200 == daemon.get("/-/healthy")[0]
+
+
+def test_nobody_reads_the_log(tmp_path: Path) -> None:
+    """A log collector that stalls holds up neither the probing nor the web side nor the end."""
+    config = tmp_path / "config.yaml"
+    targets = "".join(
+        f"  - {{name: t{number}, address: '127.0.0.1:1', interval: 1s, timeout: 1s}}\n" for number in range(5)
+    )
+    config.write_text(f"targets:\n{targets}reference: {{enabled: false}}\n")
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    try:
+        with running(tmp_path, ("--config", str(config)), output=writer) as daemon:
+            daemon.wait_until(lambda: daemon.value("tlsprobe_rounds_total", target="t0") >= 12, "twelfth round", 30)
+            assert 200 == daemon.get("/-/healthy")[0]
+            assert daemon.end() < 2
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+    assert 0 == daemon.process.returncode
