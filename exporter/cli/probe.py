@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import random
 import sys
 import time
 from collections.abc import Callable
@@ -12,15 +11,11 @@ from typing import TextIO
 from tqdm import tqdm
 
 from exporter.cli.document import to_document
+from exporter.cli.rounds import rounds_of
 from exporter.cli.summary import Summary, summarise
 from exporter.cli.table import Painter, render_summary
-from exporter.discovery.dns import Resolver
 from exporter.model.target import Target
 from exporter.model.verdicts import RoundResult
-from exporter.probe.dial import Dialler
-from exporter.probe.means import Means
-from exporter.probe.memory import Memory
-from exporter.probe.run import Prober
 from exporter.verdict.rules import Rules
 
 HEALTHY, FINDING, NOT_PROBED = 0, 1, 2
@@ -58,15 +53,10 @@ async def run_rounds(
     target: Target, rules: Rules, rounds: int, after_each: Callable[[], object] | None = None
 ) -> list[RoundResult]:
     """Return the results of so many rounds, one right after another."""
-    dialler, resolver, memory = Dialler(), Resolver(), Memory()
-    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random), rules)
     results = []
-    try:
+    async with rounds_of(target, rules) as make_round:
         for _ in range(rounds):
-            found = await resolver.resolve(target)
-            results.append(await prober.run_round(target, found, memory))
+            results.append(await make_round())
             if after_each is not None:
                 after_each()
-    finally:
-        dialler.close()
     return results

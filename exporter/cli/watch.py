@@ -2,20 +2,14 @@
 
 import asyncio
 import contextlib
-import random
-import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
 
-from exporter.discovery.dns import Resolver
+from exporter.cli.rounds import rounds_of
 from exporter.model.fingerprint import fingerprint
 from exporter.model.target import Address, Target
 from exporter.model.verdicts import BackendState, BackendVerdict, RoundResult, TargetState, VersionVerdict
-from exporter.probe.dial import Dialler
-from exporter.probe.means import Means
-from exporter.probe.memory import Memory
-from exporter.probe.run import Prober
 from exporter.verdict.findings import dangers_at, events_of
 from exporter.verdict.rules import Rules
 
@@ -59,18 +53,14 @@ def watch(target: Target, rules: Rules, pause: float) -> int:
 
 
 async def _follow(target: Target, rules: Rules, pause: float) -> None:
-    dialler, resolver, memory = Dialler(), Resolver(), Memory()
-    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random), rules)
     before: RoundResult | None = None
-    try:
+    async with rounds_of(target, rules) as make_round:
         while True:
-            result = await prober.run_round(target, await resolver.resolve(target), memory)
+            result = await make_round()
             for line in tell_changes(before, result, rules.salt):
                 print(f"{datetime.now().astimezone():%H:%M:%S}  {line}", flush=True)
             before = result
             await asyncio.sleep(pause)
-    finally:
-        dialler.close()
 
 
 def tell_changes(before: RoundResult | None, result: RoundResult, salt: bytes) -> Iterator[str]:

@@ -65,7 +65,7 @@ class Reason(StrEnum):
     BUG = "bug"
 
 
-_ALERTS = (
+ALERTS = (
     Reason.ALERT_HANDSHAKE_FAILURE,
     Reason.ALERT_PROTOCOL_VERSION,
     Reason.ALERT_UNRECOGNIZED_NAME,
@@ -73,6 +73,8 @@ _ALERTS = (
     Reason.ALERT_INTERNAL_ERROR,
     Reason.ALERT_OTHER,
 )
+"""The reasons that a server told us itself."""
+
 _STREAM = (Reason.TIMEOUT, Reason.STALLED, Reason.RESET, Reason.CLOSED)
 
 STAGE_REASONS: Mapping[Stage, tuple[Reason, ...]] = MappingProxyType(
@@ -90,7 +92,7 @@ STAGE_REASONS: Mapping[Stage, tuple[Reason, ...]] = MappingProxyType(
             Reason.NOT_TLS,
             Reason.MALFORMED,
             Reason.MESSAGE_TOO_LARGE,
-            *_ALERTS,
+            *ALERTS,
         ),
         Stage.VERIFY: (
             Reason.EXPIRED,

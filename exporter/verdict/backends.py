@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from exporter.model.failure import Failure, Reason
+from exporter.model.failure import ALERTS, Failure, Reason
 from exporter.model.observation import Handshake, Observation, Origin
 from exporter.model.target import TlsVersion
 from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome
@@ -15,16 +15,6 @@ GOOD = frozenset({BackendState.RESUMES, BackendState.STATEFUL, BackendState.MIXE
 BAD = frozenset({BackendState.REFUSES, BackendState.NO_TICKETS, BackendState.KILLS})
 """States in which it does not."""
 
-_ALERTS = frozenset(
-    {
-        Reason.ALERT_HANDSHAKE_FAILURE,
-        Reason.ALERT_PROTOCOL_VERSION,
-        Reason.ALERT_UNRECOGNIZED_NAME,
-        Reason.ALERT_CERTIFICATE,
-        Reason.ALERT_INTERNAL_ERROR,
-        Reason.ALERT_OTHER,
-    }
-)
 _SILENCE = frozenset({Reason.TIMEOUT, Reason.STALLED})
 _SUSPICION = 6  # a connection that is reset or lost by chance looks like a kill, but not two or three times in a row
 _POINTS_OF_AN_END = 3
@@ -127,7 +117,7 @@ def _runs_smoothly(offers: Sequence[JudgedOffer], *, returned: bool) -> bool | N
 
 def _alerts(one: JudgedOffer) -> bool:
     outcome = one.observation.outcome
-    return one.crossing.outcome is OfferOutcome.KILLED and isinstance(outcome, Failure) and outcome.reason in _ALERTS
+    return one.crossing.outcome is OfferOutcome.KILLED and isinstance(outcome, Failure) and outcome.reason in ALERTS
 
 
 def _suspect(observations: Sequence[Observation], offers: Sequence[JudgedOffer], suspicion: int) -> int:

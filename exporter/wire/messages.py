@@ -3,7 +3,6 @@
 from exporter.model.observation import Ticket
 from exporter.wire.cursor import Cursor, TruncatedError, extensions
 
-CLIENT_HELLO = 1
 SERVER_HELLO = 2
 NEW_SESSION_TICKET = 4
 CERTIFICATE = 11
