@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from exporter.metrics.account import BackendAccount, SessionAccount, TargetAccount, VersionAccount, full_facts
 from exporter.metrics.labels import LeftOut
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure, Reason
-from exporter.model.observation import Handshake, HttpAnswer, Mode, Observation, Origin, Timing, TlsFacts
+from exporter.model.observation import Handshake, Mode, Observation, Origin, Timing, TlsFacts
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import Cause, OfferOutcome, RoundResult, VersionVerdict
 from exporter.verdict.offers import outcome_of

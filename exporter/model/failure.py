@@ -11,6 +11,10 @@ class Stage(StrEnum):
 
     RESOLVE = "resolve"
     CONNECT = "connect"
+    PROXY = "proxy"
+    """Asking an HTTP proxy for a tunnel (RFC 9110 section 9.3.6)."""
+    STARTTLS = "starttls"
+    """The dialogue in clear that leads to TLS."""
     HANDSHAKE = "handshake"
     VERIFY = "verify"
     HTTP = "http"
@@ -52,9 +56,18 @@ class Reason(StrEnum):
     REVOKED = "revoked"
     INVALID_CHAIN = "invalid_chain"
 
+    NOT_OFFERED = "not_offered"
+    """The server does not offer TLS in its dialogue."""
+    REJECTED = "rejected"
+    """The peer understood, and said no."""
+
     NOT_HTTP = "not_http"
     UNEXPECTED_STATUS = "unexpected_status"
     TOO_LARGE = "too_large"
+    FLOODED = "flooded"
+    """Frames or interim answers without end, that carry nothing."""
+    UNASKED = "unasked"
+    """Bytes of an answer to no request."""
 
     STARVED = "starved"
     """It failed while we got no processor time, so the failure may well be ours."""
@@ -87,6 +100,8 @@ STAGE_REASONS: Mapping[Stage, tuple[Reason, ...]] = MappingProxyType(
             Reason.RESET,
             Reason.LOCAL_RESOURCES,
         ),
+        Stage.PROXY: (*_STREAM, Reason.REJECTED, Reason.MALFORMED, Reason.TOO_LARGE),
+        Stage.STARTTLS: (*_STREAM, Reason.NOT_OFFERED, Reason.REJECTED, Reason.MALFORMED, Reason.TOO_LARGE),
         Stage.HANDSHAKE: (
             *_STREAM,
             Reason.NOT_TLS,
@@ -109,6 +124,9 @@ STAGE_REASONS: Mapping[Stage, tuple[Reason, ...]] = MappingProxyType(
             Reason.NOT_HTTP,
             Reason.UNEXPECTED_STATUS,
             Reason.TOO_LARGE,
+            Reason.FLOODED,
+            Reason.UNASKED,
+            Reason.REJECTED,
         ),
         Stage.PROBE: (Reason.STARVED, Reason.SETTINGS, Reason.UNREACHED, Reason.BUG),
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from exporter.model.connections import HttpAnswer, Reuse
 from exporter.model.failure import Failure
 from exporter.model.target import Address, TlsVersion
 
@@ -59,6 +60,9 @@ class Certificate:
         not_after, not_before: Unix time in seconds.
         chain_bytes: the certificates' DER sizes together.
         chain_count: how many certificates were sent.
+        names: the first of them, such as fit into a page.
+        name_count: how many subject alternative names there are.
+        chain: SHA-256 over all that were sent; b"" where the chain was not seen.
     """
 
     fingerprint: bytes
@@ -71,6 +75,8 @@ class Certificate:
     names: tuple[str, ...]
     chain_bytes: int
     chain_count: int
+    name_count: int = 0
+    chain: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +94,9 @@ class TlsFacts:
         sent_bytes, received_bytes: on the wire until the handshake was done, record headers included.
         certificate_bytes: size of the Certificate message; 0 where none came or it could not be seen.
         certificate: of the leaf; None when the handshake was resumed.
+        name_matches: whether the leaf holds the server name (RFC 9525); None when it was resumed.
+        round_trips: flights of ours that the server had to answer before the handshake was done.
+        extended_master_secret: whether the server agreed to it (RFC 7627); None in TLS 1.3, which has no need of it.
     """
 
     version: TlsVersion
@@ -105,6 +114,9 @@ class TlsFacts:
     received_bytes: int = 0
     certificate_bytes: int = 0
     certificate: Certificate | None = None
+    name_matches: bool | None = None
+    round_trips: int = 0
+    extended_master_secret: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,39 +154,20 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpAnswer:
-    """A complete response.
-
-    Attributes:
-        status: as sent; an unexpected one is told by the observation's failure, not here.
-        version: such as "1.1".
-        body_bytes: bytes of content read.
-        duration: seconds from the request's departure to the first byte of the answer, path included.
-        keep_alive: whether the connection could have carried another request.
-        disturbed: a retransmission or missing stamp touched the duration.
-    """
-
-    status: int
-    version: str
-    body_bytes: int
-    duration: float
-    keep_alive: bool
-    disturbed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Handshake:
     """A TLS handshake that was completed, with the exchange that rode on it.
 
     Attributes:
         verify_failure: why the certificate was not acceptable; the facts were then taken without verification.
         http: the answer, why there was none, or None where no request was made.
+        reuse: what came of further requests on the connection; None where none was meant to be made.
     """
 
     tls: TlsFacts
     timing: Timing
     verify_failure: Failure | None = None
     http: HttpAnswer | Failure | None = None
+    reuse: Reuse | None = None
 
     @property
     def mode(self) -> Mode:

@@ -64,6 +64,8 @@ class HttpSettings:
     Attributes:
         host: the Host header; None is the server name, with the port where it is not 443.
         expect_status: statuses that are no failure; empty accepts any.
+        large_path: of a larger body, asked for now and then to see the sizes of TLS records.
+        large_bytes: no more than so much of it is read.
     """
 
     enabled: bool = True
@@ -72,6 +74,18 @@ class HttpSettings:
     host: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     expect_status: tuple[int, ...] = ()
+    large_path: str | None = None
+    large_bytes: int = 1 << 20
+
+
+class IdleScope(StrEnum):
+    """Where a connection is held open to see how long it may be idle."""
+
+    OFF = "off"
+    TARGET = "target"
+    """At one backend, which stands for all."""
+    BACKEND = "backend"
+    """At each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +96,40 @@ class ProbeSettings:
         sample: how many backends a round takes, walking round the ring; 0 is all.
         max_extra_connections: what a round may open beyond its three connections a backend and version.
         survival: whether tickets are kept back and offered when they are old.
+        requests: how many requests in a row a connection is to carry; 1 is no keep-alive probe.
+        idle: where connections are held.
+        idle_bound: seconds; nobody is watched for longer.
+        staple: whether a stapled OCSP answer is asked for, every some minutes.
+        hello_splits: whether a ClientHello goes out in two parts now and then.
     """
 
     sample: int = 0
     max_extra_connections: int = 40
     survival: bool = True
+    requests: int = 5
+    idle: IdleScope = IdleScope.TARGET
+    idle_bound: float = 120.0
+    staple: bool = True
+    hello_splits: bool = True
+
+
+class ProxyProtocol(StrEnum):
+    """Versions of the PROXY protocol, whose header goes ahead of the ClientHello."""
+
+    V1 = "v1"
+    V2 = "v2"
+
+
+class StartTls(StrEnum):
+    """Protocols that begin in clear and turn to TLS."""
+
+    SMTP = "smtp"
+    IMAP = "imap"
+    POP3 = "pop3"
+    FTP = "ftp"
+    LDAP = "ldap"
+    POSTGRESQL = "postgresql"
+    MYSQL = "mysql"
 
 
 class Resumption(StrEnum):
@@ -129,6 +172,9 @@ class Target:
         timeout: seconds that one connection may take, all its waits together.
         labels: the owner's own labels, for routing alerts.
         share_with: names of other targets whose tickets are offered to this one, too.
+        proxy: the HTTP proxy that is asked for a tunnel to each backend.
+        proxy_protocol: the version of the header that tells a backend who its client is; none without.
+        starttls: the dialogue ahead of TLS; no HTTP request is made then.
     """
 
     name: str
@@ -144,6 +190,9 @@ class Target:
     timeout: float = 5.0
     labels: tuple[tuple[str, str], ...] = ()
     share_with: tuple[str, ...] = ()
+    proxy: Endpoint | None = None
+    proxy_protocol: ProxyProtocol | None = None
+    starttls: StartTls | None = None
 
 
 @dataclass(frozen=True, slots=True)

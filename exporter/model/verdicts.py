@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from exporter.model.connections import HeldEnd, HelloCheck, Idle, RequestPair, Staple, Trait
 from exporter.model.failure import Failure
 from exporter.model.observation import Observation
 from exporter.model.target import Address, Target, TlsVersion
@@ -210,6 +211,7 @@ class VersionVerdict:
         odd: the backends that stand against the majority, where some do.
         ratios: resumed over full duration, of each undisturbed adjacent pair of this round.
         events: what happened to keys, each told in one round alone.
+        differences: how many values each trait has over the backends, where it is more than one.
     """
 
     state: TargetState
@@ -220,6 +222,7 @@ class VersionVerdict:
     odd: tuple[Address, ...] = ()
     ratios: tuple[float, ...] = ()
     events: tuple[KeyEvent, ...] = ()
+    differences: Mapping[Trait, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +254,11 @@ class RoundResult:
         supported: whether a backend speaks a version; absent where it is not known.
         unreached: backends whose turn did not come before the round's end.
         foreign: offers of other targets' sessions; they are in none of the verdicts.
+        request_pairs: a request that opened a connection beside one that did not.
+        staples: what each backend stapled when it was last asked, some rounds ago maybe.
+        hello_checks: of this round.
+        idles: what is known of idle connections so far, where one is or was held.
+        held_ends: how held connections ended since the round before.
     """
 
     target: Target
@@ -264,3 +272,8 @@ class RoundResult:
     supported: Mapping[tuple[Address, TlsVersion], bool] = field(default_factory=dict)
     unreached: tuple[Address, ...] = ()
     foreign: tuple[ForeignOffer, ...] = ()
+    request_pairs: tuple[RequestPair, ...] = ()
+    staples: Mapping[Address, Staple] = field(default_factory=dict)
+    hello_checks: tuple[HelloCheck, ...] = ()
+    idles: Mapping[Address, Idle] = field(default_factory=dict)
+    held_ends: tuple[HeldEnd, ...] = ()

@@ -6,8 +6,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.observation import Handshake, HttpAnswer
+from exporter.model.observation import Handshake
 from exporter.model.target import Address, Target, TlsVersion
 from exporter.probe import errors
 from exporter.probe.connection import Connection

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 
 from exporter import __version__
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.observation import HttpAnswer, Timing
+from exporter.model.observation import Timing
 from exporter.model.target import HttpSettings, Target
 from exporter.probe import errors
 from exporter.probe.connection import Connection
@@ -106,13 +107,14 @@ def _feed(exchange: Exchange, step: Step) -> HttpProgress:
 def _answer(progress: HttpProgress, first: LapTime | None, settings: HttpSettings) -> HttpAnswer | Failure:
     if first is None:
         return Failure(Stage.HTTP, Reason.CLOSED)
-    return unexpected_status(settings, progress.status) or HttpAnswer(
+    return HttpAnswer(
         status=progress.status,
         version=progress.version,
         body_bytes=progress.body_bytes,
         duration=first.duration,
         keep_alive=progress.keep_alive,
         disturbed=first.disturbed,
+        unexpected=unexpected_status(settings, progress.status),
     )
 
 

@@ -1,6 +1,6 @@
 """Which backends speak which TLS version, and what of a round went wrong."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from exporter.model.failure import Failure, Reason, Stage
@@ -104,8 +104,19 @@ def failures_of(observations: Iterable[Observation], speech: Speech) -> tuple[tu
     failures: list[tuple[Address | None, Failure]] = []
     for seen in observations:
         if isinstance(seen.outcome, Handshake):
-            parts = (seen.outcome.verify_failure, seen.outcome.http)
-            failures += [(seen.backend, part) for part in parts if isinstance(part, Failure)]
+            failures += [(seen.backend, failure) for failure in _within(seen.outcome)]
         elif (seen.backend, seen.version) not in speech.not_spoken:
             failures.append((seen.backend, seen.outcome))
     return tuple(failures)
+
+
+def _within(handshake: Handshake) -> Iterator[Failure]:
+    """Yield what went wrong on a connection whose handshake went well."""
+    if handshake.verify_failure is not None:
+        yield handshake.verify_failure
+    if isinstance(handshake.http, Failure):
+        yield handshake.http
+    elif handshake.http is not None and handshake.http.unexpected is not None:
+        yield handshake.http.unexpected
+    if handshake.reuse is not None and handshake.reuse.failure is not None:
+        yield handshake.reuse.failure

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Reason, Stage
-from exporter.model.observation import HttpAnswer
 from exporter.model.target import HttpSettings, Target, TlsVersion
 from tests.hostile.dialling import SLACK, TIMEOUT, dial
 from tests.hostile.listener import Peer, Script, listening

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.observation import HttpAnswer, Mode
+from exporter.model.observation import Mode
 from exporter.model.target import Target, TlsVersion
 from tests.hostile.dialling import SLACK, TIMEOUT, dial
 from tests.hostile.listener import Peer, listening

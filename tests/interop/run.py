@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure
-from exporter.model.observation import Handshake, HttpAnswer, Ticket
+from exporter.model.observation import Handshake, Ticket
 from exporter.model.target import Address, HttpSettings, TlsVersion
 from exporter.model.verdicts import KeyEvent, RoundResult, TargetState
 from tests.fleets.watch import site, watching

@@ -2,8 +2,9 @@
 
 import pytest
 
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.observation import Handshake, HttpAnswer, Observation, Offer, Origin, TlsFacts
+from exporter.model.observation import Handshake, Observation, Offer, Origin, TlsFacts
 from exporter.model.target import Endpoint, Target, TlsVersion
 from exporter.model.verdicts import BackendState
 from exporter.verdict.history import EMPTY, History
