@@ -106,7 +106,7 @@ class Reuse:
 
 @dataclass(frozen=True, slots=True)
 class RequestPair:
-    """Times of two adjacent requests in seconds: one that opened a connection, all of it counted, and one that did not."""
+    """Times of two adjacent requests in seconds: one that opened a connection, that included, and one that did not."""
 
     new: float
     reused: float

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
+from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure
 from exporter.model.observation import (
     Certificate,
     Handshake,
-    HttpAnswer,
     Observation,
     Offer,
     Origin,
