@@ -32,6 +32,8 @@ def http_settings(section: HttpSection, place: Place, files: Files, findings: Fi
         host=section.host,
         headers=tuple(headers),
         expect_status=tuple(dict.fromkeys(section.expect_status)),
+        large_path=section.large_path,
+        large_bytes=section.large_bytes,
     )
 
 

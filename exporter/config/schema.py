@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from exporter.config.values import DURATION_PATTERN
-from exporter.model.target import Resumption
+from exporter.model.target import IdleScope, ProxyProtocol, Resumption, StartTls
 
 _END = r"$(?!\n)"  # `$` alone would let a line feed pass at the end
 
@@ -68,6 +68,8 @@ HostHeader = Annotated[
 Status = Annotated[int, Meta(ge=100, le=599, extra={"allowed": "a status from 100 to 599"})]
 Count = Annotated[int, Meta(ge=1, le=100_000, extra={"allowed": "a whole number from 1 to 100000"})]
 CountOrNone = Annotated[int, Meta(ge=0, le=100_000, extra={"allowed": "a whole number from 0 to 100000"})]
+Requests = Annotated[int, Meta(ge=1, le=100, extra={"allowed": "a whole number from 1 to 100"})]
+Bytes = Annotated[int, Meta(ge=1, le=64 << 20, extra={"allowed": "a whole number of bytes from 1 to 67108864"})]
 Share = Annotated[float, Meta(ge=0, le=1, extra={"allowed": "a number from 0 to 1"})]
 
 
@@ -132,7 +134,8 @@ class TlsSection(Section, frozen=True):
 
     Attributes:
         versions: protocol versions to probe, each by itself.
-        alpn: protocols to offer, most wanted first; an empty list offers none.
+        alpn: protocols to offer, most wanted first; an empty list offers none. Requests are sent as HTTP/2 where the
+            server takes h2, as HTTP/1.1 elsewhere (unset: [http/1.1]; none with starttls).
         verify: whether a certificate that does not verify is a failure; its facts are reported either way.
         ca_file: PEM bundle to trust instead of the system's.
         cert_file: PEM chain of a client certificate to show; needs key_file.
@@ -140,7 +143,7 @@ class TlsSection(Section, frozen=True):
     """
 
     versions: list[Version] = field(default_factory=lambda: list[str | float](["1.2", "1.3"]))
-    alpn: list[Protocol] = field(default_factory=lambda: ["http/1.1"])
+    alpn: list[Protocol] | None = None
     verify: bool = True
     ca_file: FilePath | None = None
     cert_file: FilePath | None = None
@@ -157,6 +160,8 @@ class HttpSection(Section, frozen=True):
         host: the Host header (unset: the server name, with the port where it is not 443).
         headers: more headers; a value is a text, or {file: PATH} for a secret.
         expect_status: statuses that are no failure; an empty list accepts any.
+        large_path: of a larger body, asked for now and then to see the sizes of TLS records (unset: never).
+        large_bytes: no more than so much of it is read.
     """
 
     enabled: bool = True
@@ -165,6 +170,8 @@ class HttpSection(Section, frozen=True):
     host: HostHeader | None = None
     headers: dict[str, HeaderValue] = field(default_factory=dict)
     expect_status: list[Status] = field(default_factory=list)
+    large_path: RequestPath | None = None
+    large_bytes: Bytes = 1 << 20
 
 
 class ProbeSection(Section, frozen=True):
@@ -174,11 +181,23 @@ class ProbeSection(Section, frozen=True):
         sample: how many backends a round takes, walking round the ring; 0 is all of them.
         max_extra_connections: what a round may open beyond three connections for each backend and version.
         survival: whether tickets are kept back and offered when they are old, to learn how long they really live.
+        keepalive: whether connections are tried for further requests, and held to see how long they may be idle.
+        requests: how many requests in a row a connection is to carry.
+        idle: at one backend of the target, at each backend, or off; a held connection takes about 40 KiB.
+        idle_bound: nobody is watched for longer.
+        staple: whether a stapled OCSP answer is asked for, every ten minutes and on a connection of its own.
+        hello_splits: whether a ClientHello goes out in two parts now and then, on a connection of its own.
     """
 
     sample: CountOrNone = 0
     max_extra_connections: CountOrNone = 40
     survival: bool = True
+    keepalive: bool = True
+    requests: Requests = 5
+    idle: IdleScope = IdleScope.TARGET
+    idle_bound: Duration = "2m"
+    staple: bool = True
+    hello_splits: bool = True
 
 
 class ExpectSection(Section, frozen=True):
@@ -216,6 +235,10 @@ class TargetSection(Section, frozen=True):
         expect: what was meant, for alerts to compare with.
         share_with: names of other targets, whose tickets are offered to this one too, one a round, to find session
             state that is shared more widely than was meant.
+        proxy: an HTTP proxy that is asked for a tunnel to each backend (unset: backends are asked directly).
+        proxy_protocol: the version of the PROXY protocol's header that goes ahead of TLS (unset: none).
+        starttls: the protocol in which the server is asked to turn to TLS; no HTTP request is made then (unset: TLS
+            from the first byte).
     """
 
     name: Name
@@ -230,6 +253,9 @@ class TargetSection(Section, frozen=True):
     probe: ProbeSection = field(default_factory=ProbeSection)
     expect: ExpectSection = field(default_factory=ExpectSection)
     share_with: list[TargetName] = field(default_factory=list)
+    proxy: Address | None = None
+    proxy_protocol: ProxyProtocol | None = None
+    starttls: StartTls | None = None
 
 
 class ReferenceSection(Section, frozen=True):

@@ -6,16 +6,24 @@ from dataclasses import dataclass
 from exporter.config.files import Files
 from exporter.config.problem import Findings, Place, RefusedError, show
 from exporter.config.requests import http_settings
-from exporter.config.schema import DefaultsSection, ExpectSection, TargetSection, TlsSection
+from exporter.config.schema import (
+    DefaultsSection,
+    ExpectSection,
+    HttpSection,
+    ProbeSection,
+    TargetSection,
+    TlsSection,
+)
 from exporter.config.times import target_times
 from exporter.config.values import parse_duration, parse_endpoint, parse_host, spell_duration
-from exporter.model.target import Endpoint, Expect, ProbeSettings, Target, TlsSettings, TlsVersion
+from exporter.model.target import Endpoint, Expect, IdleScope, ProbeSettings, Target, TlsSettings, TlsVersion
 
 _RESERVED_NAMES = ("reference", "reference-control")  # the built-in targets
 _LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,127}")
 _RESERVED_LABELS = ("backend", "instance", "job", "le", "mode", "quantile", "target", "tls")
 _VERSIONS = {version.value: version for version in TlsVersion}
 _MAX_PROTOCOLS = 16
+_PROXY_PORT = 3128
 _NOWHERE = Endpoint("", 0)
 
 
@@ -33,24 +41,59 @@ def target(section: TargetSection, place: Place, reading: Reading) -> Target:
     findings = reading.findings
     endpoint = findings.read((*place, "address"), parse_endpoint, section.address, _NOWHERE)
     interval, timeout = target_times(section, place, reading.defaults, findings)
-    if section.http.enabled and "h2" in section.tls.alpn:
-        found = "h2 is offered, but the request is sent as HTTP/1.1"
-        findings.add((*place, "tls", "alpn"), found, "http/1.1, or h2 with http.enabled: false")
+    if section.starttls is not None and section.http != HttpSection():
+        findings.add(
+            (*place, "http"), f"a request is set, but {section.starttls} carries none", "no http with starttls"
+        )
     return Target(
         name=findings.read((*place, "name"), _name, section.name, ""),
         endpoint=endpoint,
         server_name=_server_name(section, endpoint, place, findings),
         backends=_backends(section, endpoint, place, findings),
         versions=_versions(section.tls, (*place, "tls", "versions"), findings),
-        tls=_tls(section.tls, (*place, "tls"), reading),
-        http=http_settings(section.http, (*place, "http"), reading.files, findings),
-        probe=ProbeSettings(section.probe.sample, section.probe.max_extra_connections, section.probe.survival),
+        tls=_tls(section, (*place, "tls"), reading),
+        http=http_settings(_http(section), (*place, "http"), reading.files, findings),
+        probe=_probe(section.probe, (*place, "probe"), findings),
         expect=_expect(section.expect, (*place, "expect"), findings),
         interval=interval,
         timeout=timeout,
         labels=_labels(section, (*place, "labels"), findings),
         share_with=tuple(section.share_with),
+        proxy=_proxy(section, place, findings),
+        proxy_protocol=section.proxy_protocol,
+        starttls=section.starttls,
     )
+
+
+def _http(section: TargetSection) -> HttpSection:
+    return section.http if section.starttls is None else HttpSection(enabled=False)
+
+
+def _proxy(section: TargetSection, place: Place, findings: Findings) -> Endpoint | None:
+    if section.proxy is None:
+        return None
+    return findings.read((*place, "proxy"), lambda raw: parse_endpoint(raw, _PROXY_PORT), section.proxy, None)
+
+
+def _probe(section: ProbeSection, place: Place, findings: Findings) -> ProbeSettings:
+    bound = findings.read((*place, "idle_bound"), _idle_bound, section.idle_bound, 0.0)
+    return ProbeSettings(
+        sample=section.sample,
+        max_extra_connections=section.max_extra_connections,
+        survival=section.survival,
+        requests=section.requests if section.keepalive else 1,
+        idle=section.idle if section.keepalive else IdleScope.OFF,
+        idle_bound=bound,
+        staple=section.staple,
+        hello_splits=section.hello_splits,
+    )
+
+
+def _idle_bound(raw: float | str) -> float:
+    seconds = parse_duration(raw)
+    if seconds < 1:
+        raise RefusedError(f"{spell_duration(raw)} is too short", "1s or more")
+    return seconds
 
 
 def _name(text: str) -> str:
@@ -99,10 +142,17 @@ def _versions(section: TlsSection, place: Place, findings: Findings) -> tuple[Tl
     return tuple(versions)
 
 
-def _tls(section: TlsSection, place: Place, reading: Reading) -> TlsSettings:
-    findings, files = reading.findings, reading.files
-    if len(section.alpn) > _MAX_PROTOCOLS:
-        findings.add((*place, "alpn"), f"{len(section.alpn)} protocols", f"at most {_MAX_PROTOCOLS}")
+def _alpn(whole: TargetSection, place: Place, findings: Findings) -> tuple[str, ...]:
+    """Return the protocols to offer; one that begins in clear would not know those of the web."""
+    if whole.tls.alpn is None:
+        return ("http/1.1",) if whole.starttls is None else ()
+    if len(whole.tls.alpn) > _MAX_PROTOCOLS:
+        findings.add((*place, "alpn"), f"{len(whole.tls.alpn)} protocols", f"at most {_MAX_PROTOCOLS}")
+    return tuple(whole.tls.alpn)
+
+
+def _tls(whole: TargetSection, place: Place, reading: Reading) -> TlsSettings:
+    section, findings, files = whole.tls, reading.findings, reading.files
     ca_file = cert_file = key_file = None
     if section.ca_file is not None:
         ca_file = findings.read((*place, "ca_file"), files.trust, section.ca_file, None)
@@ -114,9 +164,8 @@ def _tls(section: TlsSection, place: Place, reading: Reading) -> TlsSettings:
             alone = getattr(section, name) is not None and not findings.refused((*place, other))
             if alone:
                 findings.add((*place, name), f"stands without {other}", "both or neither")
-    return TlsSettings(
-        verify=section.verify, ca_file=ca_file, cert_file=cert_file, key_file=key_file, alpn=tuple(section.alpn)
-    )
+    alpn = _alpn(whole, place, findings)
+    return TlsSettings(verify=section.verify, ca_file=ca_file, cert_file=cert_file, key_file=key_file, alpn=alpn)
 
 
 def _expect(section: ExpectSection, place: Place, findings: Findings) -> Expect:

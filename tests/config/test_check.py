@@ -79,7 +79,7 @@ def test_check(text: str, expected: tuple[int, str], tmp_path: Path) -> None:
 
 def test_example_is_valid() -> None:
     """The example is valid as it stands, without any file beside it."""
-    assert (0, "OK: 1 target") == check(EXAMPLE)
+    assert (0, "OK: 2 targets") == check(EXAMPLE)
 
 
 def test_example_with_its_options(authority: Authority, leaf: Leaf, tmp_path: Path) -> None:
