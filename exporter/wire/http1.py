@@ -1,44 +1,55 @@
-"""One HTTP/1.1 exchange on a connection that somebody else holds (RFC 9112)."""
+"""An HTTP/1.1 conversation on a connection that somebody else holds (RFC 9112)."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import h11
 
+from exporter.model.connections import Announced, End
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import HttpSettings
+from exporter.wire.progress import (
+    MOST_BODY_BYTES,
+    MOST_INTERIM_ANSWERS,
+    MOST_OTHER_BYTES,
+    NOTHING_ANNOUNCED,
+    HttpProgress,
+)
+from exporter.wire.request import Request, make_request
 
-_MOST_BODY_BYTES = 1 << 20
-_MOST_OTHER_BYTES = 1 << 16
-"""Of headers and chunk framing together."""
-_MOST_INTERIM_ANSWERS = 16
-_NO_BODY_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE", "CONNECT"})
+__all__ = ["Exchange", "Http1", "HttpProgress", "read_keep_alive", "unexpected_status"]
+
 _PREFIX = b"HTTP/"
+_END_OF_REQUEST = h11.EndOfMessage()
+_FIELDS_TOO_LARGE = 431  # h11 hints at this status when a head outgrows its buffer (RFC 6585 section 5)
+_SWITCHING_PROTOCOLS = 101
+_MOST_DIGITS = 9  # of seconds and requests; who says more has made a mistake
 
 
-@dataclass(frozen=True, slots=True)
-class HttpProgress:
-    """How far an exchange has come.
+@dataclass(slots=True)
+class _Answer:
+    """What has come of the answer that is due.
 
     Attributes:
-        done: the answer is complete; no failure then.
-        failure: why it will not be; its stage is `http`.
-        status: 0 until the status line came; interim answers (1xx) are passed over.
-        version: such as "1.1".
-        body_bytes: bytes of content so far.
-        keep_alive: whether the connection can carry another request, told when done.
+        most_body: bytes of content that are read.
+        sample: whether the rest of a longer content is left unread, which ends the connection, rather than a failure.
+        start: its first bytes, by which another protocol is told.
+        announced_end: what the connection will end by, by the heads.
     """
 
-    done: bool = False
-    failure: Failure | None = None
+    most_body: int = 0
+    sample: bool = False
+    start: bytes = b""
+    received: int = 0
+    body: int = 0
+    interim: int = 0
     status: int = 0
     version: str = ""
-    body_bytes: int = 0
-    keep_alive: bool = False
+    announced: Announced = NOTHING_ANNOUNCED
+    announced_end: End | None = None
 
 
-class Exchange:
-    """One request and its answer.
+class Http1:
+    """Requests one after the other, each with its answer.
 
     Args:
         settings: what to ask for.
@@ -50,93 +61,222 @@ class Exchange:
         ValueError: method, path or headers make no valid request.
 
     Attributes:
+        asked: how many requests were made.
+    """
+
+    def __init__(self, settings: HttpSettings, server_name: str, port: int, *, user_agent: str) -> None:
+        self.asked = 0
+        self._settings = settings
+        self._origin = (server_name, port, user_agent)
+        self._request(None)
+        self._connection = _connect()
+        self._answer: _Answer | None = None
+        self._end: End | None = None
+        self._unasked = False
+        self._broken: HttpProgress | None = None
+
+    def ask(self, path: str | None = None) -> bytes:
+        """Return the bytes of the next request.
+
+        Args:
+            path: what to GET instead of the settings' request; no more than their `large_bytes` is read of it.
+
+        Raises:
+            RuntimeError: an answer is due, or no request may follow.
+            ValueError: the path makes no valid request.
+        """
+        if self._answer is not None or self._end is not None:
+            raise RuntimeError("no request may be made now")
+        request = self._request(path)
+        if self.asked:
+            self._connection = _next_cycle(self._connection)
+        self._connection.send(request.gist)
+        self._connection.send(_END_OF_REQUEST)
+        self.asked += 1
+        sample = path is not None
+        self._answer = _Answer(self._settings.large_bytes if sample else MOST_BODY_BYTES, sample)
+        if self._connection.our_state is h11.MUST_CLOSE:
+            self._answer.announced_end = End.OWN_LIMIT  # the settings' own headers ask for `Connection: close`
+        return request.wire
+
+    def receive(self, data: bytes) -> HttpProgress:
+        """Take bytes of the answer; where none is due they are a failure of their own."""
+        answer = self._answer
+        if answer is None:
+            return self._receive_idle(data)
+        if not data:
+            return _progress(answer)
+        if len(answer.start) < len(_PREFIX):
+            answer.start = (answer.start + data)[: len(_PREFIX)]
+            if not _PREFIX.startswith(answer.start):
+                return self._fail(Reason.NOT_HTTP if self.asked == 1 else Reason.MALFORMED)
+        answer.received += len(data)
+        try:
+            return self._advance(answer, data)
+        except h11.RemoteProtocolError as error:
+            too_large = error.error_status_hint == _FIELDS_TOO_LARGE
+            return self._fail(Reason.TOO_LARGE if too_large else Reason.MALFORMED)
+
+    def receive_eof(self) -> HttpProgress:
+        """Take the end of the peer's bytes, which is also how some answers end (RFC 9112 section 6.3)."""
+        answer = self._answer
+        if answer is None:
+            progress = self._receive_idle(b"")
+            if progress.end is None:
+                self._end = End.CLOSED
+            return self._receive_idle(b"")
+        if not answer.start:
+            return self._fail(Reason.CLOSED, End.IN_FLIGHT)
+        try:
+            progress = self._advance(answer, b"")
+        except h11.RemoteProtocolError:
+            return self._fail(Reason.CLOSED)
+        return progress if progress.done or progress.failure else self._fail(Reason.CLOSED)
+
+    def _request(self, path: str | None) -> Request:
+        return make_request(self._settings, path, *self._origin)
+
+    def _receive_idle(self, data: bytes) -> HttpProgress:
+        if self._broken is not None:
+            return self._broken
+        if self._unasked or (data and self._end is not End.OWN_LIMIT):
+            return self._fail(Reason.UNASKED)
+        return HttpProgress(end=self._end)
+
+    def _advance(self, answer: _Answer, data: bytes) -> HttpProgress:
+        """Read on; no bytes are the end of them."""
+        self._connection.receive_data(data)
+        while True:
+            match self._connection.next_event():
+                case h11.Data(data=content):
+                    answer.body += len(content)
+                    if answer.body > answer.most_body:
+                        return self._finish(answer, End.OWN_LIMIT) if answer.sample else self._fail(Reason.TOO_LARGE)
+                case h11.Response() as response:
+                    _take_head(answer, response, first=self.asked == 1)
+                case h11.InformationalResponse() as interim:
+                    answer.interim += 1
+                    if answer.interim > MOST_INTERIM_ANSWERS:
+                        return self._fail(Reason.FLOODED)
+                    if interim.status_code == _SWITCHING_PROTOCOLS:
+                        _take_head(answer, interim, first=self.asked == 1)
+                        return self._finish(
+                            answer, End.OWN_LIMIT
+                        )  # h11 lets it pass only where the settings asked for it
+                case h11.EndOfMessage():
+                    return self._finish(answer, answer.announced_end or (None if data else self._closed()))
+                case _:
+                    break
+        if answer.received - answer.body > MOST_OTHER_BYTES:
+            return self._fail(Reason.TOO_LARGE)
+        return _progress(answer)
+
+    def _closed(self) -> End:
+        """Name the end that the close itself was: without a length, it ends the answer as well."""
+        return End.CLOSED if self.asked == 1 else End.MAX_REQUESTS
+
+    def _finish(self, answer: _Answer, end: End | None) -> HttpProgress:
+        self._answer = None
+        self._unasked = end is not End.OWN_LIMIT and bool(self._connection.trailing_data[0])
+        self._end = end or (End.ERROR if self._unasked else None)
+        return _progress(answer, done=True, keep_alive=self._end is None, end=self._end)
+
+    def _fail(self, reason: Reason, end: End = End.ERROR) -> HttpProgress:
+        answer, self._answer = self._answer or _Answer(), None
+        self._end = end
+        self._broken = _progress(answer, failure=Failure(Stage.HTTP, reason), end=end)
+        return self._broken
+
+
+def _connect() -> h11.Connection:
+    return h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_OTHER_BYTES)
+
+
+def _next_cycle(connection: h11.Connection) -> h11.Connection:
+    """Make a connection ready for one more request; h11 itself never lets HTTP/1.0 have one."""
+    if connection.our_state is not h11.DONE:
+        return _connect()
+    connection.start_next_cycle()
+    return connection
+
+
+def _progress(
+    answer: _Answer,
+    *,
+    done: bool = False,
+    failure: Failure | None = None,
+    keep_alive: bool = False,
+    end: End | None = None,
+) -> HttpProgress:
+    return HttpProgress(
+        done,
+        failure,
+        answer.status,
+        answer.version,
+        answer.body,
+        keep_alive,
+        end,
+        answer.announced,
+        begun=answer.received > 0,
+    )
+
+
+def _take_head(answer: _Answer, head: h11.Response | h11.InformationalResponse, *, first: bool) -> None:
+    answer.status = head.status_code
+    answer.version = head.http_version.decode("ascii")
+    options: list[bytes] = []
+    framed_for_1_1 = False
+    for name, value in head.headers:
+        if name == b"connection":
+            options += [option.strip() for option in value.lower().split(b",")]
+        elif name == b"keep-alive":
+            answer.announced = read_keep_alive(value)
+        elif name == b"transfer-encoding":
+            framed_for_1_1 = True
+    if b"close" in options:
+        end = End.CONNECTION_CLOSE
+    elif head.http_version < b"1.1" and (b"keep-alive" not in options or framed_for_1_1):
+        end = End.HTTP_1_0  # RFC 9112 sections 6.1 and 9.3
+    else:
+        return
+    answer.announced_end = answer.announced_end or (end if first else End.MAX_REQUESTS)
+
+
+def read_keep_alive(value: bytes) -> Announced:
+    """Read a Keep-Alive header's value, without what makes no sense in it (RFC 2068 section 19.7.1.1)."""
+    told: dict[bytes, int] = {}
+    for parameter in value.split(b","):
+        name, _, number = parameter.partition(b"=")
+        digits = number.strip(b' \t"')
+        if digits.isdigit() and len(digits) <= _MOST_DIGITS:
+            told.setdefault(name.strip().lower(), int(digits))
+    return Announced(told.get(b"timeout"), told.get(b"max"))
+
+
+class Exchange:
+    """One request and its answer; see Http1 for the arguments.
+
+    Attributes:
         request: the bytes to send, all at once.
     """
 
     def __init__(self, settings: HttpSettings, server_name: str, port: int, *, user_agent: str) -> None:
-        self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_OTHER_BYTES)
-        request = _request(settings, server_name, port, user_agent)
-        self.request = self._connection.send(request) or b""
-        self._connection.send(_END)
-        self._start = b""
-        self._ended = False
-        self._received = 0
-        self._body = 0
-        self._interim = 0
-        self._status = 0
-        self._version = ""
+        self._conversation = Http1(settings, server_name, port, user_agent=user_agent)
+        self.request = self._conversation.ask()
         self._last: HttpProgress | None = None
 
     def receive(self, data: bytes) -> HttpProgress:
         """Take bytes of the answer."""
-        if self._last is not None or not data:
-            return self._last or self._progress()
-        if len(self._start) < len(_PREFIX):
-            self._start = (self._start + data)[: len(_PREFIX)]
-            if not _PREFIX.startswith(self._start):
-                return self._fail(Reason.NOT_HTTP)
-        self._received += len(data)
-        return self._advance(data)
+        return self._last or self._keep(self._conversation.receive(data))
 
     def receive_eof(self) -> HttpProgress:
-        """Take the end of the peer's bytes, which is also how some answers end (RFC 9112 section 6.3)."""
-        if self._last is not None:
-            return self._last
-        self._ended = True
-        progress = self._advance(b"")
-        if progress.done or (progress.failure and progress.failure.reason is Reason.TOO_LARGE):
-            return progress
-        return self._fail(Reason.CLOSED)
+        """Take the end of the peer's bytes."""
+        return self._last or self._keep(self._conversation.receive_eof())
 
-    def _advance(self, data: bytes) -> HttpProgress:
-        try:
-            self._connection.receive_data(data)
-            while self._take(self._connection.next_event()):
-                pass
-        except h11.RemoteProtocolError as error:
-            too_large = error.error_status_hint == _FIELDS_TOO_LARGE
-            return self._fail(Reason.TOO_LARGE if too_large else Reason.MALFORMED)
-        if self._last is not None:
-            return self._last
-        if self._received - self._body > _MOST_OTHER_BYTES:
-            return self._fail(Reason.TOO_LARGE)
-        return self._progress()
-
-    def _take(self, event: h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]) -> bool:
-        """Note one event; tell whether more may be had from the bytes at hand."""
-        match event:
-            case h11.Data(data=content):
-                self._body += len(content)
-                if self._body > _MOST_BODY_BYTES:
-                    self._fail(Reason.TOO_LARGE)
-            case h11.Response(status_code=status, http_version=version):
-                self._status = status
-                self._version = version.decode("ascii")
-            case h11.InformationalResponse():
-                self._interim += 1
-                if self._interim > _MOST_INTERIM_ANSWERS:
-                    self._fail(Reason.TOO_LARGE)
-            case h11.EndOfMessage():
-                self._last = self._progress(done=True, keep_alive=self._reusable())
-            case h11.ConnectionClosed():
-                self._fail(Reason.CLOSED)
-            case _:
-                return False
-        return self._last is None
-
-    def _reusable(self) -> bool:
-        connection = self._connection
-        both_done = connection.our_state is connection.their_state is h11.DONE
-        return both_done and not self._ended and not connection.trailing_data[0]
-
-    def _fail(self, reason: Reason) -> HttpProgress:
-        self._last = self._progress(failure=Failure(Stage.HTTP, reason))
-        return self._last
-
-    def _progress(
-        self, *, done: bool = False, failure: Failure | None = None, keep_alive: bool = False
-    ) -> HttpProgress:
-        return HttpProgress(done, failure, self._status, self._version, self._body, keep_alive)
+    def _keep(self, progress: HttpProgress) -> HttpProgress:
+        if progress.done or progress.failure:
+            self._last = progress
+        return progress
 
 
 def unexpected_status(settings: HttpSettings, status: int) -> Failure | None:
@@ -145,26 +285,3 @@ def unexpected_status(settings: HttpSettings, status: int) -> Failure | None:
         return None
     wanted = " or ".join(map(str, settings.expect_status))
     return Failure(Stage.HTTP, Reason.UNEXPECTED_STATUS, f"{status} instead of {wanted}")
-
-
-_END = h11.EndOfMessage()
-_FIELDS_TOO_LARGE = 431  # h11 hints at this status when a head outgrows its buffer (RFC 6585 section 5)
-
-
-@lru_cache(maxsize=1024)
-def _request(settings: HttpSettings, server_name: str, port: int, user_agent: str) -> h11.Request:
-    headers = [("Host", settings.host or _host(server_name, port)), ("User-Agent", user_agent), ("Accept", "*/*")]
-    if settings.method not in _NO_BODY_METHODS:
-        headers.append(("Content-Length", "0"))
-    own = {name.lower() for name, _ in settings.headers}
-    headers = [pair for pair in headers if pair[0].lower() not in own]
-    try:
-        return h11.Request(method=settings.method, target=settings.path, headers=[*headers, *settings.headers])
-    except (h11.LocalProtocolError, UnicodeEncodeError) as error:
-        raise ValueError(f"{settings.method} {settings.path} with these headers is no valid request") from error
-
-
-def _host(server_name: str, port: int) -> str:
-    name = server_name.partition("%")[0]
-    host = f"[{name}]" if ":" in name else name
-    return host if port == 443 else f"{host}:{port}"

@@ -1,0 +1,56 @@
+"""The requests that settings stand for, made once and kept."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import h11
+
+from exporter.model.target import HttpSettings
+
+_NO_BODY_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE", "CONNECT"})
+_TELLING = frozenset({b"host", b"connection", b"upgrade", b"expect"})
+_END = h11.EndOfMessage()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, the same for every conversation of a target.
+
+    Attributes:
+        head: the whole of it, checked.
+        wire: the bytes of HTTP/1.1.
+        gist: what decides of how the answer is read and what may follow it, since h11 writes all that it is given.
+    """
+
+    head: h11.Request
+    wire: bytes
+    gist: h11.Request
+
+
+@lru_cache(maxsize=1024)
+def make_request(settings: HttpSettings, path: str | None, server_name: str, port: int, user_agent: str) -> Request:
+    """Make the request for `path`, by GET whatever the settings' method is; the settings' own without one.
+
+    Raises:
+        ValueError: method, path or headers make no valid request.
+    """
+    method, target = (settings.method, settings.path) if path is None else ("GET", path)
+    headers = [("Host", settings.host or _host(server_name, port)), ("User-Agent", user_agent), ("Accept", "*/*")]
+    if method not in _NO_BODY_METHODS:
+        headers.append(("Content-Length", "0"))
+    own = {name.lower() for name, _ in settings.headers}
+    headers = [pair for pair in headers if pair[0].lower() not in own]
+    writer = h11.Connection(h11.CLIENT)
+    try:
+        head = h11.Request(method=method, target=target, headers=[*headers, *settings.headers])
+        wire = writer.send(head) + writer.send(_END)
+    except (h11.LocalProtocolError, UnicodeEncodeError) as error:
+        raise ValueError(f"{method} {target} with these headers is no valid request") from error
+    telling = [pair for pair in head.headers if pair[0] in _TELLING]
+    return Request(head, wire, h11.Request(method=method, target=target, headers=telling))
+
+
+def _host(server_name: str, port: int) -> str:
+    name = server_name.partition("%")[0]
+    host = f"[{name}]" if ":" in name else name
+    return host if port == 443 else f"{host}:{port}"
