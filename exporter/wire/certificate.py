@@ -19,7 +19,7 @@ _LONGEST_NAME = 512
 _MOST_NAMES = 256
 
 # What cryptography raises, once it is asked for it, of a field that it cannot read.
-_UNREADABLE = (
+UNREADABLE = (
     ValueError,
     TypeError,
     KeyError,
@@ -77,7 +77,7 @@ def _facts(leaf: x509.Certificate | None, fingerprint: bytes, sizes: tuple[int, 
 def _field(read: Callable[[], _T], unreadable: _T) -> _T:
     try:
         return read()
-    except _UNREADABLE:
+    except UNREADABLE:
         return unreadable
 
 

@@ -1,16 +1,16 @@
 """One ssl.SSLContext for each way of asking, shared by all targets that ask so."""
 
 import ssl
-from functools import lru_cache
 
 from exporter.model.target import TlsSettings, TlsVersion
 from exporter.wire import tap
 from exporter.wire.handles import Handle
+from exporter.wire.names import wire_name
 
 _VERSIONS = {TlsVersion.TLS12: ssl.TLSVersion.TLSv1_2, TlsVersion.TLS13: ssl.TLSVersion.TLSv1_3}
 
-# What OpenSSL's own clients offer: the ssl module's list leaves out what some TLS 1.2 servers still need.
-_CIPHERS = "DEFAULT:@SECLEVEL=2"
+CIPHERS = "DEFAULT:@SECLEVEL=2"
+"""What OpenSSL's own clients offer: the ssl module's list leaves out what some TLS 1.2 servers still need."""
 
 
 class ClientContext:
@@ -38,18 +38,10 @@ class ClientContext:
         Raises:
             ValueError: the name is empty or cannot be encoded, or the library does not take the session.
         """
-        # Neither the zone of an IPv6 address nor a name's closing dot is part of what a certificate holds.
-        name = _encode(server_name.partition("%")[0].removesuffix("."))
-        tls = self._library.wrap_bio(incoming, outgoing, server_hostname=name)
+        tls = self._library.wrap_bio(incoming, outgoing, server_hostname=wire_name(server_name))
         if session is not None:
             session.put_into(tls)
         return tls
-
-
-@lru_cache(1024)
-def _encode(name: str) -> bytes:
-    """Return a name as the ssl module would encode it, which takes it a while each time."""
-    return name.encode("idna")
 
 
 class Contexts:
@@ -79,7 +71,7 @@ def _library_context(settings: TlsSettings, version: TlsVersion, *, verify: bool
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = context.maximum_version = _VERSIONS[version]
     context.options |= ssl.OP_NO_RENEGOTIATION
-    context.set_ciphers(_CIPHERS)
+    context.set_ciphers(CIPHERS)
     if settings.alpn:
         context.set_alpn_protocols(list(settings.alpn))
     if verify:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from exporter.wire.cursor import Cursor, TruncatedError, extensions
 
+_SERVER_NAME = 0
+_EXTENDED_MASTER_SECRET = 23
 _SESSION_TICKET = 35
 _PRE_SHARED_KEY = 41
 _SUPPORTED_VERSIONS = 43
@@ -11,6 +13,9 @@ _KEY_SHARE = 51
 
 _SESSION_ID_PLACE = 4 + 2 + 32
 """Behind the message's header, the version and the random, in both hellos."""
+
+_NAME_HEADER_BYTES = 5
+"""Ahead of the name in its extension: the list's length, the name's type and length."""
 
 # SHA-256 of "HelloRetryRequest": a ServerHello with this random is one (RFC 8446 section 4.1.3).
 _RETRY_RANDOM = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
@@ -41,12 +46,14 @@ class ServerHello:
         version: as on the wire, 0x0304 for TLS 1.3.
         group: the named group of the key_share extension, 0 without one.
         retry: whether it is a HelloRetryRequest.
+        extended_master_secret: whether its extension is there (RFC 7627 section 5.1).
     """
 
     version: int
     session_id: bytes = b""
     group: int = 0
     retry: bool = False
+    extended_master_secret: bool = False
 
 
 def read_client_hello(message: bytes) -> ClientHello:
@@ -75,4 +82,23 @@ def read_server_hello(message: bytes) -> ServerHello | None:
         group = Cursor(found.get(_KEY_SHARE, b"\0\0")).number(2)
     except TruncatedError:
         return None
-    return ServerHello(version, session_id, group, message[6:_SESSION_ID_PLACE] == _RETRY_RANDOM)
+    retry = message[6:_SESSION_ID_PLACE] == _RETRY_RANDOM
+    return ServerHello(version, session_id, group, retry, _EXTENDED_MASTER_SECRET in found)
+
+
+def server_name_place(message: bytes) -> int | None:
+    """Return where the middle of the server name is in a ClientHello (RFC 6066 section 3); None without a name."""
+    try:
+        cursor = Cursor(message, _SESSION_ID_PLACE)
+        cursor.vector(1)
+        cursor.vector(2)
+        cursor.vector(1)
+        cursor.take(2)
+        while cursor.left:
+            kind = cursor.number(2)
+            content = cursor.vector(2)
+            if kind == _SERVER_NAME:
+                return len(message) - cursor.left - (len(content) - _NAME_HEADER_BYTES) // 2
+    except TruncatedError:
+        return None
+    return None

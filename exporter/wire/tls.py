@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from exporter.model.connections import RecordSizes
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import TlsFacts
 from exporter.model.target import TlsVersion
@@ -14,11 +15,10 @@ from exporter.wire.errors import library_failure, other_version
 from exporter.wire.records import HEADER_BYTES, ClearMessages, plausible, record_end
 from exporter.wire.sessions import Harvest, Session
 from exporter.wire.tap import TappedObject
-from exporter.wire.transcript import Transcript
+from exporter.wire.transcript import WIRE_VERSIONS, Transcript
 
 __all__ = ["Session", "Step", "TlsClient"]
 
-_WIRE_VERSIONS = {TlsVersion.TLS12: 0x0303, TlsVersion.TLS13: 0x0304}
 _LONGEST_PLAINTEXT = 1 << 14
 _MOST_BYTES_WITHOUT_DATA = 8 << 20
 """Of handshake, tickets and whatever else a peer may send: 64 tickets of the largest size fit in."""
@@ -88,6 +88,7 @@ class TlsClient:
         self._sent = 0
         self._received = 0
         self._without_data = 0
+        self._first_record = self._largest_record = self._records = 0
         self._outcome: _Outcome | None = None
         self._facts: TlsFacts | None = None
         self._last: Step | None = None
@@ -145,6 +146,14 @@ class TlsClient:
         with suppress(ssl.SSLError):  # the peer's own close_notify is not waited for
             self._tls.unwrap()
         return self._outgoing.read()
+
+    def take_records(self) -> RecordSizes | None:
+        """Return the sizes of the records of application data that came since the last call; None if none came."""
+        if not self._records:
+            return None
+        sizes = RecordSizes(self._first_record, self._largest_record, self._records)
+        self._first_record = self._largest_record = self._records = 0
+        return sizes
 
     @property
     def facts(self) -> TlsFacts:
@@ -230,15 +239,22 @@ class TlsClient:
             if not plain:
                 return self._end(Step(send=self._outgoing.read(), data=b"".join(data), closed=True))
             data.append(plain)
+            self._note_record(len(plain))
             self._without_data = 0
         del self._held[:start]
         send = self._outgoing.read()
         return Step(send=send, data=b"".join(data)) if data or send else _NOTHING
 
+    def _note_record(self, size: int) -> None:
+        if not self._records:
+            self._first_record = size
+        self._largest_record = max(self._largest_record, size)
+        self._records += 1
+
     def _fail(self, error: OSError, data: bytes = b"") -> Step:
         self._transcript.settle()
         answered = self._transcript.version
-        if self._outcome is None and answered not in (0, _WIRE_VERSIONS[self._context.version]):
+        if self._outcome is None and answered not in (0, WIRE_VERSIONS[self._context.version]):
             return self._end(self._failed(other_version(answered), data))
         failure = library_failure(error, start=self._start, alert=self._transcript.alert)
         return self._end(self._failed(failure, data))

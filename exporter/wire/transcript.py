@@ -1,6 +1,7 @@
 """What was read along one connection, whichever way its messages were come by."""
 
 from exporter.model.observation import Ticket
+from exporter.model.target import TlsVersion
 from exporter.wire.hello import ClientHello, read_client_hello, read_server_hello
 from exporter.wire.messages import (
     CERTIFICATE,
@@ -16,6 +17,9 @@ from exporter.wire.messages import (
 from exporter.wire.records import ALERT, join_fragments
 
 MOST_TICKETS = 64
+
+WIRE_VERSIONS = {TlsVersion.TLS12: 0x0303, TlsVersion.TLS13: 0x0304}
+"""As a ServerHello has them."""
 
 
 class Transcript:

@@ -1,0 +1,129 @@
+"""A TLS client of pyOpenSSL that asks for a stapled OCSP answer: the one module that knows that library.
+
+It brings the copy of OpenSSL that cryptography has, apart from Python's own. To import it takes about 2 MiB for good,
+so only those that need it should do so.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+
+from OpenSSL import SSL, crypto
+
+from exporter.model.failure import Failure, Reason, Stage
+from exporter.model.target import TlsSettings, TlsVersion
+from exporter.wire.context import CIPHERS
+from exporter.wire.names import address_of, wire_name
+
+_VERSIONS = {TlsVersion.TLS12: SSL.TLS1_2_VERSION, TlsVersion.TLS13: SSL.TLS1_3_VERSION}
+_READ_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the library made of the bytes so far.
+
+    Attributes:
+        send: must go out now.
+        failure: what the library can say of it, which is not much.
+    """
+
+    send: bytes
+    done: bool = False
+    failure: Failure | None = None
+
+
+class AskingConnection:
+    """One connection's handshake, over bytes in memory.
+
+    Raises:
+        OSError: the client certificate cannot be used.
+        ValueError: the name cannot be encoded.
+    """
+
+    def __init__(self, settings: TlsSettings, version: TlsVersion, server_name: str) -> None:
+        self._answers: list[bytes] = []
+        context = _context(settings.cert_file, settings.key_file, settings.alpn, version)
+        self._tls = SSL.Connection(context, None)
+        self._tls.set_app_data(self._answers)
+        if address_of(server_name) is None:
+            self._tls.set_tlsext_host_name(wire_name(server_name))
+        self._tls.request_ocsp()
+        self._tls.set_connect_state()
+
+    def shake(self, received: bytes = b"") -> Turn:
+        """Take bytes from the peer and go on with the handshake."""
+        if received:
+            self._tls.bio_write(received)
+        try:
+            self._tls.do_handshake()
+        except SSL.WantReadError:
+            return Turn(self._outgoing())
+        except SSL.ZeroReturnError:
+            return Turn(self._outgoing(), failure=Failure(Stage.HANDSHAKE, Reason.CLOSED, "close_notify"))
+        except SSL.Error as error:
+            return Turn(self._outgoing(), failure=Failure(Stage.HANDSHAKE, Reason.MALFORMED, _words(error)))
+        return Turn(self._outgoing(), done=True)
+
+    def close(self) -> bytes:
+        """Return close_notify; the handshake must be done."""
+        with suppress(SSL.Error):
+            self._tls.shutdown()
+        return self._outgoing()
+
+    @property
+    def staple(self) -> bytes | None:
+        """The OCSP response that came, if one did."""
+        return self._answers[0] if self._answers else None
+
+    @property
+    def leaf(self) -> bytes | None:
+        """The peer's certificate in DER form, once it has come."""
+        certificate = self._tls.get_peer_certificate()
+        return None if certificate is None else crypto.dump_certificate(crypto.FILETYPE_ASN1, certificate)
+
+    def _outgoing(self) -> bytes:
+        flight = b""
+        with suppress(SSL.WantReadError):
+            while True:
+                flight += self._tls.bio_read(_READ_BYTES)
+        return flight
+
+
+@lru_cache(maxsize=16)
+def _context(cert_file: str | None, key_file: str | None, alpn: tuple[str, ...], version: TlsVersion) -> SSL.Context:
+    """Return the context for one way of asking; trust is no part of it, so most targets share one.
+
+    Raises:
+        OSError: a file cannot be read or holds nothing usable.
+    """
+    context = SSL.Context(SSL.TLS_CLIENT_METHOD)
+    context.set_min_proto_version(_VERSIONS[version])
+    context.set_max_proto_version(_VERSIONS[version])
+    context.set_cipher_list(CIPHERS.encode())
+    context.set_ocsp_client_callback(_hear)
+    if alpn:
+        context.set_alpn_protos([protocol.encode() for protocol in alpn])
+    if cert_file is not None:
+        # An empty password makes an encrypted key an error; without one the library would ask on the terminal.
+        context.set_passwd_cb(lambda *_: b"")
+        try:
+            context.use_certificate_chain_file(cert_file)
+            context.use_privatekey_file(key_file or cert_file)
+            context.check_privatekey()
+        except SSL.Error as error:
+            raise OSError(f"{cert_file}: {_words(error)}") from None
+    return context
+
+
+def _hear(tls: SSL.Connection, answer: bytes, _data: object) -> bool:
+    """Keep the answer with its connection, and let the handshake go on whatever it is."""
+    if answer:
+        tls.get_app_data().append(answer)
+    return True
+
+
+def _words(error: SSL.Error) -> str:
+    """Return the library's own reason, which stands last in the first of its entries."""
+    entries = error.args[0] if error.args else ()
+    return str(entries[0][-1]).lower() if isinstance(entries, list) and entries else "protocol error"
