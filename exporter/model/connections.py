@@ -214,3 +214,31 @@ class Trait(StrEnum):
     CIPHER = "cipher"
     TICKET_LIFETIME = "ticket_lifetime"
     EARLY_DATA = "early_data"
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Backends that are alike in a trait.
+
+    Attributes:
+        value: what they have, in a word or two for people; never a label.
+        backends: in order.
+    """
+
+    value: str
+    backends: tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """That a backend answers otherwise over a resumed connection than over a full handshake's.
+
+    Attributes:
+        full, resumed: the two statuses.
+        answers: how many of this round's showed it.
+    """
+
+    backend: Address
+    full: int
+    resumed: int
+    answers: int = 1

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from exporter.model.connections import HeldEnd, HelloCheck, Idle, RequestPair, Staple, Trait
+from exporter.model.connections import HeldEnd, HelloCheck, Idle, Mismatch, Party, RequestPair, Staple, Trait
 from exporter.model.failure import Failure
 from exporter.model.observation import Observation
 from exporter.model.target import Address, Target, TlsVersion
@@ -211,7 +211,8 @@ class VersionVerdict:
         odd: the backends that stand against the majority, where some do.
         ratios: resumed over full duration, of each undisturbed adjacent pair of this round.
         events: what happened to keys, each told in one round alone.
-        differences: how many values each trait has over the backends, where it is more than one.
+        parties: who is alike in each trait that at least two backends have shown, the largest party first.
+        mismatches: backends that surely answer otherwise over resumed connections.
     """
 
     state: TargetState
@@ -222,7 +223,13 @@ class VersionVerdict:
     odd: tuple[Address, ...] = ()
     ratios: tuple[float, ...] = ()
     events: tuple[KeyEvent, ...] = ()
-    differences: Mapping[Trait, int] = field(default_factory=dict)
+    parties: Mapping[Trait, tuple[Party, ...]] = field(default_factory=dict)
+    mismatches: tuple[Mismatch, ...] = ()
+
+    @property
+    def differences(self) -> Mapping[Trait, int]:
+        """How many values each trait has over the backends, where it is more than one."""
+        return {trait: len(parties) for trait, parties in self.parties.items() if len(parties) > 1}
 
 
 @dataclass(frozen=True, slots=True)

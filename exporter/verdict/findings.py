@@ -1,9 +1,10 @@
 """What a round's verdict is worth telling besides its state: events and signs of danger, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from exporter.model.connections import Party, Trait
 from exporter.model.fingerprint import fingerprint
 from exporter.model.target import Address
 from exporter.model.verdicts import BackendVerdict, Danger, KeyEvent, KeyEventKind, VersionVerdict, Weakness
@@ -22,6 +23,18 @@ _DANGERS = MappingProxyType(
         Danger.KILLS: "ends connections at which a ticket is offered",
     }
 )
+_TRAITS = MappingProxyType(
+    {
+        Trait.CERTIFICATE: "another certificate",
+        Trait.CHAIN: "another certificate chain",
+        Trait.ALPN: "another ALPN protocol",
+        Trait.VERSIONS: "other TLS versions",
+        Trait.CIPHER: "another cipher",
+        Trait.TICKET_LIFETIME: "another ticket lifetime",
+        Trait.EARLY_DATA: "another 0-RTT offer",
+    }
+)
+_TOLD_APART = 3  # parties of which each is told with its value; more of them are only counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +76,42 @@ def _happened(event: KeyEvent, salt: bytes) -> str:
     if old is None:
         return f"is new, with a ticket key that the fleet did not have{f': {new}' if new else ''}"
     return f"changed its ticket key from {old} to {new}" if new else f"gave up its ticket key {old}"
+
+
+def differences_of(verdict: VersionVerdict) -> Iterator[Finding]:
+    """Yield in what backends differ, each small party against the largest.
+
+    A chain begins with the leaf certificate, so it is told only where it parts the backends in another way.
+    """
+    leaves = [party.backends for party in verdict.parties.get(Trait.CERTIFICATE, ())]
+    for trait, parties in verdict.parties.items():
+        if len(parties) > 1 and (trait is not Trait.CHAIN or leaves != [party.backends for party in parties]):
+            yield from _tell_apart(trait, parties)
+
+
+def _tell_apart(trait: Trait, parties: Sequence[Party]) -> Iterator[Finding]:
+    usual, *odd = parties
+    others = _others(usual, "the " if len(odd) == 1 else "")
+    if len(parties) > _TOLD_APART:
+        several = tuple(backend for party in odd for backend in party.backends)
+        text = f"{_have(several)} {_TRAITS[trait]} than {others}: {len(parties)} different ones in all"
+        yield Finding(several[0], text)
+        return
+    for party in odd:
+        text = f"{_have(party.backends)} {_TRAITS[trait]} than {others}: {party.value}, not {usual.value}"
+        yield Finding(party.backends[0], text)
+
+
+def _have(backends: Sequence[Address]) -> str:
+    return "has" if len(backends) == 1 else f"and {len(backends) - 1} more have"
+
+
+def _others(usual: Party, article: str) -> str:
+    return str(usual.backends[0]) if len(usual.backends) == 1 else f"{article}{len(usual.backends)} others"
+
+
+def mismatches_of(verdict: VersionVerdict) -> Iterator[Finding]:
+    """Yield where resumption works and the application does not take it well."""
+    for found in verdict.mismatches:
+        text = f"answers {found.resumed} over resumed connections, and {found.full} over those of full handshakes"
+        yield Finding(found.backend, text)

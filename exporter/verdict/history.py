@@ -7,9 +7,11 @@ from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome, Survival
 from exporter.verdict.census import Samples
 from exporter.verdict.dangers import Signs
+from exporter.verdict.differences import Looks
 from exporter.verdict.keyline import KeyLine
 from exporter.verdict.losses import Gone, Losses
 from exporter.verdict.mechanism import Batch
+from exporter.verdict.mismatches import Replies
 from exporter.verdict.rotation import Rotation
 
 Pair = tuple[Address, Address]
@@ -60,6 +62,8 @@ class BackendMemory:
         look: fingerprint of the certificate, and the cipher, of the last full handshake.
         heralds: names of keys that it was seen to encrypt with while it was settled on another, and since when.
         keys_seen: how many keys it was seen to be settled on, or to have beside.
+        looks: what its full handshakes showed.
+        replies: what its HTTP answers said.
     """
 
     batches: tuple[Batch, ...] = ()
@@ -87,6 +91,8 @@ class BackendMemory:
     samples: Samples = field(default_factory=Samples)
     survival: Survival = field(default_factory=Survival)
     signs: Signs = field(default_factory=Signs)
+    looks: Looks | None = None
+    replies: Replies = field(default_factory=Replies)
 
 
 @dataclass(frozen=True, slots=True)

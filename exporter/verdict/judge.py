@@ -8,6 +8,7 @@ from exporter.model.failure import Failure
 from exporter.model.observation import Observation
 from exporter.model.target import Address, Target, TlsVersion
 from exporter.model.verdicts import VersionVerdict
+from exporter.verdict.differences import part_versions
 from exporter.verdict.hints import speaks
 from exporter.verdict.history import History, VersionHistory
 from exporter.verdict.rules import Rules
@@ -68,7 +69,23 @@ def judge(
         this = VersionRound(version, present, seen, speech, number, now, rules)
         verdicts[version], remembered[version] = judge_version(this, history.of(version))
     after = History(number, remembered)
-    return Judgement(verdicts, _supported(after, present, speech), failures_of(observations, speech), after)
+    supported = _supported(after, present, speech)
+    heard = _heard(after, present, hold=rules.hold)
+    for version, verdict in verdicts.items():
+        parties = part_versions(version, supported, heard)
+        verdicts[version] = replace(verdict, parties={**verdict.parties, **parties})
+    return Judgement(verdicts, supported, failures_of(observations, speech), after)
+
+
+def _heard(history: History, present: Sequence[Address], *, hold: int) -> tuple[Address, ...]:
+    """List the backends that completed a full handshake lately, of whichever version."""
+    lately = {
+        backend
+        for version in history.versions.values()
+        for backend, memory in version.backends.items()
+        if memory.looks is not None and history.round - memory.looks.round <= hold
+    }
+    return tuple(backend for backend in present if backend in lately)
 
 
 def _supported(history: History, backends: Sequence[Address], speech: Speech) -> dict[tuple[Address, TlsVersion], bool]:

@@ -18,10 +18,12 @@ from exporter.verdict.census import count, keys_of
 from exporter.verdict.changes import Book, find_changes
 from exporter.verdict.crossings import crossed, newly_parted, stand
 from exporter.verdict.dangers import dangers_of
+from exporter.verdict.differences import part, watch
 from exporter.verdict.fates import see_departed, tell_fates
 from exporter.verdict.history import BackendMemory, Pair, Standing, VersionHistory
 from exporter.verdict.keyline import follow, settle
 from exporter.verdict.keys import keep_known
+from exporter.verdict.mismatches import find_mismatch, hear_replies
 from exporter.verdict.ratios import ratios_of
 from exporter.verdict.rotation import conclude, turn
 from exporter.verdict.scene import Scene, VersionRound, look
@@ -87,7 +89,14 @@ def _follow(scene: Scene, backend: Address, memory: BackendMemory) -> BackendMem
         for one in offers
         if one.crossing.outcome is OfferOutcome.ACCEPTED and one.crossing.offered_key is not None
     ]
-    return replace(memory, line=follow(memory.line, issued, accepted, scene.this.number), torn=torn, spending=spending)
+    return replace(
+        memory,
+        line=follow(memory.line, issued, accepted, scene.this.number),
+        torn=torn,
+        spending=spending,
+        looks=watch(memory.looks, scene.seen[backend], scene.this.number),
+        replies=hear_replies(memory.replies, scene.seen[backend]),
+    )
 
 
 def _names(scene: Scene, memories: Mapping[Address, BackendMemory]) -> dict[Address, bytes]:
@@ -185,6 +194,16 @@ def _verdict(
         groups=_groups(comparison, backends),
         odd=comparison.odd,
         ratios=ratios_of(scene.this.observations),
+        parties=part(
+            {backend: memory.looks for backend, memory in memories.items()},
+            now=scene.this.number,
+            hold=scene.this.rules.hold,
+        ),
+        mismatches=tuple(
+            mismatch
+            for backend, memory in memories.items()
+            if (mismatch := find_mismatch(backend, memory.replies, scene.seen[backend])) is not None
+        ),
     )
 
 
