@@ -94,7 +94,7 @@ class TlsFacts:
         sent_bytes, received_bytes: on the wire until the handshake was done, record headers included.
         certificate_bytes: size of the Certificate message; 0 where none came or it could not be seen.
         certificate: of the leaf; None when the handshake was resumed.
-        name_matches: whether the leaf holds the server name (RFC 9525); None when it was resumed.
+        name_matches: whether the leaf holds the server name (RFC 9525); None when it was resumed or cannot be read.
         round_trips: flights of ours that the server had to answer before the handshake was done.
         extended_master_secret: whether the server agreed to it (RFC 7627); None in TLS 1.3, which has no need of it.
     """

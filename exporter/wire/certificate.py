@@ -1,7 +1,8 @@
 """Facts of a leaf certificate, read so that no content of it can raise."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -12,9 +13,11 @@ from cryptography.exceptions import InternalError, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, rsa
 
 from exporter.model.observation import Certificate
+from exporter.wire.messages import Chain
+from exporter.wire.names import HeldNames
 
 _CACHED_BYTES = 4096
-"""Certificates above this are read anew each time, so that the cache stays within 2 MiB."""
+"""Certificates above this are read anew each time, so that an entry of the cache stays within some 30 KiB."""
 _LONGEST_NAME = 512
 _MOST_NAMES = 256
 
@@ -28,7 +31,6 @@ UNREADABLE = (
     InternalError,
     x509.InvalidVersion,
     x509.DuplicateExtension,
-    x509.ExtensionNotFound,
     x509.UnsupportedGeneralNameType,
 )
 
@@ -37,40 +39,56 @@ _CURVES = {"secp256r1": "p256", "secp384r1": "p384", "secp521r1": "p521"}
 _T = TypeVar("_T")
 
 
-def read_certificate(der: bytes, chain_sizes: tuple[int, ...]) -> Certificate:
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A server's own certificate.
+
+    Attributes:
+        held: the names that it is for; None where they cannot be read.
+    """
+
+    facts: Certificate
+    held: HeldNames | None = field(repr=False)
+
+    def holds(self, server_name: str) -> bool | None:
+        """Tell whether the certificate is for this name (RFC 9525); None where its names cannot be read."""
+        return None if self.held is None else self.held.match(server_name)
+
+
+def read_leaf(der: bytes, chain: Chain) -> Leaf:
     """Return the facts of a leaf in DER form; fields that cannot be read are empty or 0.
 
     Args:
         der: the leaf.
-        chain_sizes: DER size of each certificate that was sent; empty where that was not seen.
+        chain: all certificates that were sent; an empty one where they were not seen.
     """
-    return (_read_once if len(der) <= _CACHED_BYTES else _read)(der, chain_sizes)
+    return (_read_once if len(der) <= _CACHED_BYTES else _read)(der, chain)
 
 
-def _read(der: bytes, chain_sizes: tuple[int, ...]) -> Certificate:
+def _read(der: bytes, chain: Chain) -> Leaf:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is odd in a certificate, none of our own doing
         leaf = _field(lambda: x509.load_der_x509_certificate(der), None)
-        return _facts(leaf, sha256(der).digest(), chain_sizes)
+        names = _field(lambda: _alternatives(leaf), None) if leaf else None
+        facts = Certificate(sha256(der).digest(), "", "", "", "", 0.0, 0.0, (), sum(chain.sizes), len(chain.sizes))
+        facts = replace(facts, chain=chain.fingerprint)
+        return Leaf(_facts(leaf, names or (), facts) if leaf else facts, None if names is None else HeldNames(names))
 
 
 _read_once = lru_cache(maxsize=512)(_read)
 
 
-def _facts(leaf: x509.Certificate | None, fingerprint: bytes, sizes: tuple[int, ...]) -> Certificate:
-    if leaf is None:
-        return Certificate(fingerprint, "", "", "", "", 0.0, 0.0, (), sum(sizes), len(sizes))
-    return Certificate(
-        fingerprint=fingerprint,
+def _facts(leaf: x509.Certificate, names: Sequence[x509.GeneralName], known: Certificate) -> Certificate:
+    return replace(
+        known,
         subject=_field(lambda: leaf.subject.rfc4514_string()[:_LONGEST_NAME], ""),
         issuer=_field(lambda: leaf.issuer.rfc4514_string()[:_LONGEST_NAME], ""),
         key_type=_field(lambda: _key_type(leaf), ""),
         signature_algorithm=_field(lambda: _signature(leaf), ""),
         not_before=_field(lambda: _seconds(leaf.not_valid_before_utc), 0.0),
         not_after=_field(lambda: _seconds(leaf.not_valid_after_utc), 0.0),
-        names=_field(lambda: _names(leaf), ()),
-        chain_bytes=sum(sizes),
-        chain_count=len(sizes),
+        names=_shown(names),
+        name_count=len(names),
     )
 
 
@@ -108,7 +126,14 @@ def _signature(leaf: x509.Certificate) -> str:
     return oid.dotted_string if name == "Unknown OID" else name
 
 
-def _names(leaf: x509.Certificate) -> tuple[str, ...]:
-    found = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    names = (str(name.value) for name in found if isinstance(name, x509.DNSName | x509.IPAddress))
-    return tuple(name[:_LONGEST_NAME] for name, _ in zip(names, range(_MOST_NAMES), strict=False))
+def _alternatives(leaf: x509.Certificate) -> tuple[x509.GeneralName, ...]:
+    try:
+        return tuple(leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+    except x509.ExtensionNotFound:
+        return ()
+
+
+def _shown(names: Sequence[x509.GeneralName]) -> tuple[str, ...]:
+    """Return as many of the names as a page has room for."""
+    found = (str(name.value) for name in names if isinstance(name, x509.DNSName | x509.IPAddress))
+    return tuple(name[:_LONGEST_NAME] for name, _ in zip(found, range(_MOST_NAMES), strict=False))

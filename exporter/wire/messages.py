@@ -1,5 +1,9 @@
 """The other handshake messages that we read: tickets, certificates, key exchange. None stands for nonsense."""
 
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+
 from exporter.model.observation import Ticket
 from exporter.wire.cursor import Cursor, TruncatedError, extensions
 
@@ -12,6 +16,8 @@ COMPRESSED_CERTIFICATE = 25
 _HEADER_BYTES = 4
 _EARLY_DATA = 42
 _NAMED_CURVE = 3
+_CACHED_BYTES = 8192
+"""Certificate messages above this are read anew each time, so that the cache stays within 2 MiB."""
 
 _GROUPS = {
     0x0017: "secp256r1",
@@ -25,19 +31,28 @@ _GROUPS = {
     0x001F: "brainpoolP256r1tls13",
     0x0020: "brainpoolP384r1tls13",
     0x0021: "brainpoolP512r1tls13",
+    0x0022: "GC256A",
+    0x0023: "GC256B",
+    0x0024: "GC256C",
+    0x0025: "GC256D",
+    0x0026: "GC512A",
+    0x0027: "GC512B",
+    0x0028: "GC512C",
     0x0029: "curveSM2",
     0x0100: "ffdhe2048",
     0x0101: "ffdhe3072",
     0x0102: "ffdhe4096",
     0x0103: "ffdhe6144",
     0x0104: "ffdhe8192",
-    0x0200: "mlkem512",
-    0x0201: "mlkem768",
-    0x0202: "mlkem1024",
-    0x11EB: "secp256r1mlkem768",
-    0x11EC: "x25519mlkem768",
-    0x11ED: "secp384r1mlkem1024",
-    0x6399: "x25519kyber768draft00",
+    0x0200: "MLKEM512",
+    0x0201: "MLKEM768",
+    0x0202: "MLKEM1024",
+    0x11EB: "SecP256r1MLKEM768",
+    0x11EC: "X25519MLKEM768",
+    0x11ED: "SecP384r1MLKEM1024",
+    0x11EE: "curveSM2MLKEM768",
+    0x6399: "X25519Kyber768Draft00",
+    0x639A: "SecP256r1Kyber768Draft00",
 }
 """IANA, TLS Supported Groups."""
 
@@ -67,21 +82,43 @@ def read_ticket(message: bytes, *, tls13: bool) -> Ticket | None:
     return Ticket(identity, lifetime, early, nonce) if identity else None
 
 
-def read_chain_sizes(message: bytes, *, tls13: bool) -> tuple[int, ...] | None:
-    """Return the DER size of each certificate of a Certificate message (RFC 8446 section 4.4.2)."""
+class Chain(NamedTuple):
+    """The certificates that were sent.
+
+    Attributes:
+        sizes: of each in DER form.
+        fingerprint: SHA-256 over them all, one behind the other.
+    """
+
+    sizes: tuple[int, ...] = ()
+    fingerprint: bytes = b""
+
+
+def read_chain(message: bytes, *, tls13: bool) -> Chain | None:
+    """Read a Certificate message (RFC 8446 section 4.4.2, RFC 5246 section 7.4.2)."""
+    return (_read_chain_once if len(message) <= _CACHED_BYTES else _read_chain)(message, tls13)
+
+
+def _read_chain(message: bytes, tls13: bool) -> Chain | None:
     sizes = []
+    digest = sha256()
     try:
         cursor = Cursor(message, _HEADER_BYTES)
         if tls13:
             cursor.vector(1)
         chain = Cursor(cursor.vector(3))
         while chain.left:
-            sizes.append(len(chain.vector(3)))
+            der = chain.vector(3)
+            sizes.append(len(der))
+            digest.update(der)
             if tls13:
                 chain.vector(2)
     except TruncatedError:
         return None
-    return tuple(sizes)
+    return Chain(tuple(sizes), digest.digest()) if sizes else Chain()
+
+
+_read_chain_once = lru_cache(maxsize=256)(_read_chain)
 
 
 def read_curve(message: bytes) -> str:

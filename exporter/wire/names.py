@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import NamedTuple
 
 from cryptography import x509
 
@@ -19,38 +20,52 @@ def wire_name(server_name: str) -> bytes:
     return server_name.partition("%")[0].removesuffix(".").encode("idna")
 
 
-@lru_cache(1024)
-def address_of(server_name: str) -> bytes | None:
-    """Return the packed address that a server name is, None where it is no IP literal."""
-    try:
-        return ip_address(server_name.partition("%")[0]).packed
-    except ValueError:
-        return None
+def is_address(server_name: str) -> bool:
+    """Tell whether a server name is an IP literal, which is never sent as SNI (RFC 6066 section 3)."""
+    return bool(_sought(server_name).address)
 
 
 class HeldNames:
     """The names that a certificate holds, to be looked up by RFC 9525 section 6; its subject is not one of them."""
 
-    __slots__ = ("_addresses", "_exact", "_parents")
+    __slots__ = ("_addresses", "_names")
 
     def __init__(self, names: Iterable[x509.GeneralName]) -> None:
-        exact: set[bytes] = set()
-        self._addresses: set[bytes] = set()
-        for name in names:
-            if isinstance(name, x509.DNSName):
-                exact.add(name.value.lower().encode())
-            elif isinstance(name, x509.IPAddress) and not hasattr(name.value, "network_address"):
-                self._addresses.add(name.value.packed)
-        self._exact = exact
-        # A wildcard counts only as the whole left-most label, and stands for one label (section 6.3).
-        self._parents = {name[2:] for name in exact if name[:2] == b"*." and name[2:] and b"*" not in name[2:]}
+        held = tuple(names)
+        self._names = frozenset(name.value.lower() for name in held if isinstance(name, x509.DNSName))
+        values = (name.value for name in held if isinstance(name, x509.IPAddress))
+        self._addresses = frozenset(value.packed for value in values if isinstance(value, IPv4Address | IPv6Address))
 
     def match(self, server_name: str) -> bool:
-        """Tell whether one of them stands for the name; an IP literal is looked for among the addresses alone."""
-        address = address_of(server_name)
-        if address is not None:
-            return address in self._addresses
-        name = wire_name(server_name).lower()
-        if not name or b"*" in name:
-            return False
-        return name in self._exact or name.partition(b".")[2] in self._parents
+        """Tell whether one of them stands for the name; an IP literal is looked for among the addresses alone.
+
+        Raises:
+            ValueError: the name cannot be encoded.
+        """
+        sought = _sought(server_name)
+        if sought.address:
+            return sought.address in self._addresses
+        return sought.name in self._names or sought.wildcard in self._names
+
+
+class _Sought(NamedTuple):
+    """What a certificate must hold one of.
+
+    Attributes:
+        address: packed, b"" for a name.
+        wildcard: a star for the whole left-most label, the only one that counts (RFC 9525 section 6.3).
+    """
+
+    address: bytes = b""
+    name: str = ""
+    wildcard: str = ""
+
+
+@lru_cache(1024)
+def _sought(server_name: str) -> _Sought:
+    try:
+        return _Sought(address=ip_address(server_name.partition("%")[0]).packed)
+    except ValueError:
+        name = wire_name(server_name).decode("ascii").lower()
+    first, _, rest = name.partition(".")
+    return _Sought(name=name, wildcard=f"*.{rest}" if first and rest else name)

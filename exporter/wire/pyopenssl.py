@@ -13,7 +13,7 @@ from OpenSSL import SSL, crypto
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import TlsSettings, TlsVersion
 from exporter.wire.context import CIPHERS
-from exporter.wire.names import address_of, wire_name
+from exporter.wire.names import is_address, wire_name
 
 _VERSIONS = {TlsVersion.TLS12: SSL.TLS1_2_VERSION, TlsVersion.TLS13: SSL.TLS1_3_VERSION}
 _READ_BYTES = 1 << 16
@@ -46,7 +46,7 @@ class AskingConnection:
         context = _context(settings.cert_file, settings.key_file, settings.alpn, version)
         self._tls = SSL.Connection(context, None)
         self._tls.set_app_data(self._answers)
-        if address_of(server_name) is None:
+        if not is_address(server_name):
             self._tls.set_tlsext_host_name(wire_name(server_name))
         self._tls.request_ocsp()
         self._tls.set_connect_state()

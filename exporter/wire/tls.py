@@ -9,7 +9,7 @@ from exporter.model.connections import RecordSizes
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import TlsFacts
 from exporter.model.target import TlsVersion
-from exporter.wire.certificate import read_certificate
+from exporter.wire.certificate import read_leaf
 from exporter.wire.context import ClientContext
 from exporter.wire.errors import library_failure, other_version
 from exporter.wire.records import HEADER_BYTES, ClearMessages, plausible, record_end
@@ -74,6 +74,7 @@ class TlsClient:
         tls13 = context.version is TlsVersion.TLS13
         self.started = False
         self._context = context
+        self._server_name = server_name
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._tls = context.wrap(self._incoming, self._outgoing, server_name, session.handle if session else None)
@@ -87,6 +88,7 @@ class TlsClient:
         self._held = bytearray()
         self._sent = 0
         self._received = 0
+        self._round_trips = 0
         self._without_data = 0
         self._first_record = self._largest_record = self._records = 0
         self._outcome: _Outcome | None = None
@@ -184,7 +186,9 @@ class TlsClient:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
             send = self._outgoing.read()
-            self._sent += len(send)
+            if send:
+                self._sent += len(send)
+                self._round_trips += 1
             return Step(send=send)
         except OSError as error:
             return self._fail(error)
@@ -201,6 +205,7 @@ class TlsClient:
 
     def _handshake_facts(self, outcome: "_Outcome") -> TlsFacts:
         seen = self._transcript
+        leaf = read_leaf(outcome.leaf, seen.chain) if outcome.leaf else None
         return TlsFacts(
             version=self._context.version,
             cipher=outcome.cipher,
@@ -216,7 +221,10 @@ class TlsClient:
             sent_bytes=self._sent,
             received_bytes=self._received,
             certificate_bytes=seen.certificate_bytes,
-            certificate=read_certificate(outcome.leaf, seen.chain_sizes) if outcome.leaf else None,
+            certificate=leaf.facts if leaf else None,
+            name_matches=leaf.holds(self._server_name) if leaf else None,
+            round_trips=self._round_trips,
+            extended_master_secret=seen.extended_master_secret,
         )
 
     def _read(self) -> Step:

@@ -9,8 +9,9 @@ from exporter.wire.messages import (
     NEW_SESSION_TICKET,
     SERVER_HELLO,
     SERVER_KEY_EXCHANGE,
+    Chain,
     group_name,
-    read_chain_sizes,
+    read_chain,
     read_curve,
     read_ticket,
 )
@@ -36,7 +37,8 @@ class Transcript:
         session_id: as the ServerHello has it.
         alert: number of the last alert from the peer, close_notify apart.
         certificate_bytes: size of the Certificate message with its header.
-        chain_sizes: DER size of each certificate.
+        chain: the certificates that came.
+        extended_master_secret: whether the server agreed to it; None in TLS 1.3, and before its hello.
     """
 
     def __init__(self, *, tls13: bool, offering: bool) -> None:
@@ -51,7 +53,8 @@ class Transcript:
         self.retried = False
         self.tickets: list[Ticket] = []
         self.certificate_bytes = 0
-        self.chain_sizes: tuple[int, ...] = ()
+        self.chain = Chain()
+        self.extended_master_secret: bool | None = None
         self.alert: int | None = None
 
     @property
@@ -104,7 +107,7 @@ class Transcript:
                 self.tickets.append(ticket)
         elif kind == CERTIFICATE:
             self.certificate_bytes = len(message)
-            self.chain_sizes = read_chain_sizes(message, tls13=self._tls13) or ()
+            self.chain = read_chain(message, tls13=self._tls13) or Chain()
         elif kind == COMPRESSED_CERTIFICATE:
             self.certificate_bytes = len(message)
         elif kind == SERVER_KEY_EXCHANGE and not self._tls13:
@@ -118,3 +121,5 @@ class Transcript:
         self.session_id = hello.session_id
         self.retried |= hello.retry
         self.group = group_name(hello.group) or self.group
+        if not self._tls13:
+            self.extended_master_secret = hello.extended_master_secret

@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from exporter.wire.certificate import read_certificate
+from exporter.wire.certificate import read_leaf
+from exporter.wire.messages import Chain
 from tests.servers.certificates import Authority, Leaf
+from tests.servers.ports import LOOPBACK_HOSTS
 
 Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey
 START = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -33,6 +35,9 @@ def certificate(key: Key, *names: x509.GeneralName) -> bytes:
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     algorithm = None if isinstance(key, ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey) else hashes.SHA256()
     return builder.sign(key, algorithm).public_bytes(Encoding.DER)
+
+
+_GOOD = certificate(ec.generate_private_key(ec.SECP256R1()), x509.DNSName("shop.test"), x509.DNSName("x.test"))
 
 
 KEYS = [
@@ -53,7 +58,7 @@ KEYS = [
 @pytest.mark.parametrize(("make", "key_type", "signature"), KEYS)
 def test_keys(make: Callable[[], Key], key_type: str, signature: str) -> None:
     """Key and signature are told by their usual names."""
-    facts = read_certificate(certificate(make()), (1,))
+    facts = read_leaf(certificate(make()), Chain()).facts
 
     assert (facts.key_type, facts.signature_algorithm) == (key_type, signature)
 
@@ -62,38 +67,57 @@ def test_all_fields() -> None:
     """Names, dates, fingerprint and sizes are those of the certificate."""
     names = x509.DNSName("shop.test"), x509.RFC822Name("a@b.test"), x509.DNSName("*.shop.test")
     der = certificate(ed25519.Ed25519PrivateKey.generate(), *names)
-    facts = read_certificate(der, (len(der), 10))
+    facts = read_leaf(der, Chain((len(der), 10), b"all of them")).facts
 
     assert facts.fingerprint == sha256(der).digest()
     assert facts.subject == facts.issuer == "CN=me,O=Shop"
     assert facts.names == ("shop.test", "*.shop.test")
     assert (facts.not_before, facts.not_after) == (START.timestamp(), (START + timedelta(days=90)).timestamp())
-    assert (facts.chain_count, facts.chain_bytes) == (2, len(der) + 10)
+    assert facts.name_count == 3
+    assert (facts.chain_count, facts.chain_bytes, facts.chain) == (2, len(der) + 10, b"all of them")
 
 
 def test_chain_that_was_not_seen() -> None:
-    """Without the message's sizes none are made up."""
-    facts = read_certificate(certificate(ed25519.Ed25519PrivateKey.generate()), ())
+    """Without the message no sizes are made up."""
+    facts = read_leaf(certificate(ed25519.Ed25519PrivateKey.generate()), Chain()).facts
 
-    assert (facts.chain_count, facts.chain_bytes, facts.names) == (0, 0, ())
+    assert (facts.chain_count, facts.chain_bytes, facts.chain) == (0, 0, b"")
+    assert (facts.names, facts.name_count) == ((), 0)
 
 
 def test_names_are_bounded(authority: Authority) -> None:
-    """Of a certificate with thousands of names the first few hundred are kept."""
+    """Of a certificate with thousands of names the first few hundred are kept, and all are counted and looked up."""
     many = authority.issue("many", now=datetime.now(UTC), names=[f"n{number}.test" for number in range(2000)])
     der = ssl.PEM_cert_to_DER_cert(many.certificate_file.read_text())
+    leaf = read_leaf(der, Chain())
 
-    assert len(read_certificate(der, ()).names) == 256
+    assert (len(leaf.facts.names), leaf.facts.name_count) == (256, 2000 + len(LOOPBACK_HOSTS))
+    assert leaf.holds("n1999.test")
+    assert leaf.holds("n2000.test") is False
 
 
 def test_facts_are_read_once(leaf: Leaf) -> None:
     """The same certificate again is not parsed again."""
     der = ssl.PEM_cert_to_DER_cert(leaf.certificate_file.read_text())
 
-    assert read_certificate(der, (9,)) is read_certificate(bytes(bytearray(der)), (9,))
+    assert read_leaf(der, Chain((9,))) is read_leaf(bytes(bytearray(der)), Chain((9,)))
 
 
-_GOOD = certificate(ec.generate_private_key(ec.SECP256R1()), x509.DNSName("shop.test"), x509.DNSName("x.test"))
+@pytest.mark.parametrize(
+    "der",
+    [
+        pytest.param(b"no certificate", id="no certificate"),
+        pytest.param(
+            certificate(ec.generate_private_key(ec.SECP256R1()), x509.DNSName("a.test")).replace(
+                b"a.test", b"\xff.test"
+            ),
+            id="a name that is not ASCII",
+        ),
+    ],
+)
+def test_names_that_cannot_be_read(der: bytes) -> None:
+    """Where the names cannot be read, nothing is said of whether one matches."""
+    assert read_leaf(der, Chain()).holds("shop.test") is None
 
 
 @examples(max_examples=400, deadline=None)
@@ -107,7 +131,9 @@ _GOOD = certificate(ec.generate_private_key(ec.SECP256R1()), x509.DNSName("shop.
 )
 def test_no_certificate_raises(der: bytes) -> None:
     """Any bytes at all have a fingerprint, and fields that cannot be read stay empty."""
-    facts = read_certificate(der, (len(der),))
+    leaf = read_leaf(der, Chain((len(der),)))
+    facts = leaf.facts
 
     assert facts.fingerprint == sha256(der).digest()
     assert facts.chain_bytes == len(der)
+    assert leaf.holds("shop.test") in {True, False, None}

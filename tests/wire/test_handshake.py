@@ -8,6 +8,7 @@ from hashlib import sha256
 
 import pytest
 
+from exporter.model.connections import RecordSizes
 from exporter.model.target import TlsSettings, TlsVersion
 from exporter.wire.context import Contexts
 from exporter.wire.tls import TlsClient
@@ -31,6 +32,9 @@ def test_full_handshake(
     assert facts.version is version
     assert facts.cipher == meeting.server.tls.cipher()[0]  # type: ignore[index]
     assert (facts.resumed, facts.offered, facts.offer_kind, facts.hello_retry) == (False, False, "", False)
+    assert facts.round_trips == (1 if version is TlsVersion.TLS13 else 2)
+    assert facts.extended_master_secret is (None if version is TlsVersion.TLS13 else True)
+    assert facts.name_matches is True
     assert facts.group == "x25519"
     assert facts.certificate.fingerprint == sha256(der).digest()
     assert (facts.certificate.chain_bytes, facts.certificate.chain_count) == (len(der), 1)
@@ -89,6 +93,29 @@ def test_rsa_certificate_with_its_chain(
 
     assert certificate.key_type == "rsa-2048"
     assert (certificate.chain_count, certificate.chain_bytes) == (2, sum(sizes))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_resumption_spares_a_round_trip(
+    contexts: Contexts, settings: TlsSettings, leaf: Leaf, version: TlsVersion
+) -> None:
+    """A resumed handshake is one round trip, and shows nothing of the certificate, that it is for the name included."""
+    context, server = contexts.get(settings, version, verify=True), server_context(leaf)
+    facts = meet(context, Server(server), meet(context, Server(server)).sessions[0]).facts
+
+    assert (facts.resumed, facts.round_trips) == (True, 1)
+    assert (facts.certificate, facts.name_matches) == (None, None)
+    assert facts.extended_master_secret is (None if version is TlsVersion.TLS13 else True)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_certificate_for_another_name(
+    contexts: Contexts, settings: TlsSettings, leaf: Leaf, version: TlsVersion
+) -> None:
+    """A leaf that does not hold the name is told where nobody verifies it, too."""
+    context = contexts.get(settings, version, verify=False)
+
+    assert meet(context, Server(server_context(leaf)), name="other.test").facts.name_matches is False
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -153,6 +180,7 @@ def test_group_that_must_be_asked_for(
 
     assert facts.group == "secp384r1"
     assert facts.hello_retry is (version is TlsVersion.TLS13)
+    assert facts.round_trips == 2
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -184,6 +212,35 @@ def test_data_goes_both_ways(contexts: Contexts, settings: TlsSettings, leaf: Le
     assert (reply.data, reply.failure, reply.closed) == (answer, None, False)
     assert (farewell.closed, farewell.failure) == (True, None)
     assert isinstance(meeting.server.error, ssl.SSLZeroReturnError)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("writes", "sizes"),
+    [
+        pytest.param([], None, id="none"),
+        pytest.param([100], RecordSizes(100, 100, 1), id="one"),
+        pytest.param([1300, 1400, 40_000], RecordSizes(1300, 1 << 14, 5), id="small ones first"),
+        pytest.param([1 << 14, 7], RecordSizes(1 << 14, 1 << 14, 2), id="a large one first"),
+    ],
+)
+def test_record_sizes(
+    contexts: Contexts,
+    settings: TlsSettings,
+    leaf: Leaf,
+    version: TlsVersion,
+    writes: list[int],
+    sizes: RecordSizes | None,
+) -> None:
+    """Records of application data are noted with the size of what is in them, each of them once, tickets never."""
+    meeting = meet(contexts.get(settings, version, verify=True), Server(server_context(leaf)))
+    before = meeting.client.take_records()
+    for size in writes:
+        meeting.server.tls.write(bytes(size))
+    data = meeting.client.receive(meeting.server.receive(b"")).data
+
+    assert len(data) == sum(writes)
+    assert (before, meeting.client.take_records(), meeting.client.take_records()) == (None, sizes, None)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

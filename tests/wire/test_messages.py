@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from exporter.model.observation import Ticket
-from exporter.wire.hello import ClientHello, ServerHello, read_client_hello, read_server_hello
-from exporter.wire.messages import group_name, read_chain_sizes, read_curve, read_ticket
+from exporter.wire.hello import ClientHello, ServerHello, read_client_hello, read_server_hello, server_name_place
+from exporter.wire.messages import Chain, group_name, read_chain, read_curve, read_ticket
 from exporter.wire.records import ClearMessages, join_fragments, plausible, record_end
 from exporter.wire.transcript import Transcript
 from tests.wire.tiny import ticket_message
@@ -71,6 +72,11 @@ def test_client_hello(hello: bytes, session_id: bytes, ticket: bytes, identity: 
     [
         pytest.param(server_hello(session_id=b"id"), ServerHello(0x0303, b"id"), id="1.2"),
         pytest.param(
+            server_hello(extension(23, b"")),
+            ServerHello(0x0303, extended_master_secret=True),
+            id="1.2, extended",
+        ),
+        pytest.param(
             server_hello(extension(43, b"\x03\x04"), extension(51, b"\x11\xec" + vector(2, bytes(9)))),
             ServerHello(0x0304, b"", 0x11EC),
             id="1.3",
@@ -109,6 +115,7 @@ def test_ticket(ticket: bytes, tls13: bool, expected: Ticket | None) -> None:
 
 
 _CERTIFICATES = (b"a" * 700, b"b" * 900)
+_CHAIN = sha256(b"".join(_CERTIFICATES)).digest()
 
 
 @pytest.mark.parametrize(
@@ -117,19 +124,28 @@ _CERTIFICATES = (b"a" * 700, b"b" * 900)
         pytest.param(
             message(11, b"\0" + vector(3, b"".join(vector(3, der) + b"\0\0" for der in _CERTIFICATES))),
             True,
-            (700, 900),
+            Chain((700, 900), _CHAIN),
             id="1.3",
         ),
         pytest.param(
-            message(11, vector(3, b"".join(vector(3, der) for der in _CERTIFICATES))), False, (700, 900), id="1.2"
+            message(11, vector(3, b"".join(vector(3, der) for der in _CERTIFICATES))),
+            False,
+            Chain((700, 900), _CHAIN),
+            id="1.2",
         ),
-        pytest.param(message(11, b"\0\0\0\0"), True, (), id="none"),
+        pytest.param(
+            message(11, vector(3, vector(3, bytes(9000)))),
+            False,
+            Chain((9000,), sha256(bytes(9000)).digest()),
+            id="a large one",
+        ),
+        pytest.param(message(11, b"\0\0\0\0"), True, Chain(), id="none"),
         pytest.param(message(11, vector(3, b"\0\0\x09a")), False, None, id="cut off"),
     ],
 )
-def test_chain_sizes(certificate: bytes, tls13: bool, expected: tuple[int, ...] | None) -> None:
-    """Each certificate is counted with its own size."""
-    assert read_chain_sizes(certificate, tls13=tls13) == expected
+def test_chain(certificate: bytes, tls13: bool, expected: Chain | None) -> None:
+    """Each certificate is counted with its own size, and all have one fingerprint."""
+    assert read_chain(certificate, tls13=tls13) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,7 +165,15 @@ def test_curve(exchange: bytes, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("number", "name"),
-    [(0x001D, "x25519"), (0x0017, "secp256r1"), (0x11EC, "x25519mlkem768"), (0xFE, "0x00fe"), (0, "")],
+    [
+        (0x001D, "x25519"),
+        (0x0017, "secp256r1"),
+        (0x11EC, "X25519MLKEM768"),
+        (0x11EB, "SecP256r1MLKEM768"),
+        (0x11ED, "SecP384r1MLKEM1024"),
+        (0xFE, "0x00fe"),
+        (0, ""),
+    ],
 )
 def test_group_name(number: int, name: str) -> None:
     """Groups have the names of the IANA registry."""
@@ -224,10 +248,11 @@ READERS: list[Callable[[bytes], object]] = [
     read_client_hello,
     read_server_hello,
     read_curve,
+    server_name_place,
     lambda data: read_ticket(data, tls13=True),
     lambda data: read_ticket(data, tls13=False),
-    lambda data: read_chain_sizes(data, tls13=True),
-    lambda data: read_chain_sizes(data, tls13=False),
+    lambda data: read_chain(data, tls13=True),
+    lambda data: read_chain(data, tls13=False),
 ]
 GOOD = [client_hello(extension(41, _PSK)), server_hello(extension(51, b"\0\x1d")), ticket_message(b"t" * 20, 9, 1)]
 
