@@ -1,4 +1,4 @@
-"""Reading the little of ASN.1's basic encoding that LDAP uses (RFC 4511 section 5.1): tags of one byte, lengths told."""
+"""Reading the little of ASN.1's basic encoding that LDAP needs (RFC 4511 section 5.1): short tags, told lengths."""
 
 from exporter.wire.cursor import Cursor, TruncatedError
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from exporter.model.target import Endpoint, StartTls
-from exporter.wire.prelude import lines, packets
+from exporter.wire.prelude import lines, mysql, packets
 from exporter.wire.prelude.conversation import Conversation, Waiting
 
 Dialogue = Callable[[Conversation, Endpoint], Waiting[None]]
@@ -18,6 +18,6 @@ DIALOGUES: Mapping[StartTls, Dialogue] = MappingProxyType(
         StartTls.FTP: lines.ftp,
         StartTls.LDAP: packets.ldap,
         StartTls.POSTGRESQL: packets.postgresql,
-        StartTls.MYSQL: packets.mysql,
+        StartTls.MYSQL: mysql.mysql,
     }
 )

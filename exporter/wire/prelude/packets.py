@@ -1,4 +1,4 @@
-"""Dialogues in packets: LDAP, PostgreSQL and MySQL."""
+"""Dialogues in packets: LDAP and PostgreSQL."""
 
 from exporter.model.failure import Reason
 from exporter.model.target import Endpoint
@@ -15,12 +15,6 @@ _SUCCESS, _PROTOCOL_ERROR = 0, 2
 
 _SSL_REQUEST = bytes.fromhex("00000008 04d2162f")
 _LONGEST_POSTGRESQL_ERROR = 1 << 15
-
-_MYSQL_PROTOCOL = 10
-_MYSQL_ERROR = 0xFF
-_MYSQL_LARGEST_PACKET = 1 << 24
-_CLIENT_LONG_PASSWORD, _CLIENT_PROTOCOL_41, _CLIENT_SSL, _CLIENT_SECURE_CONNECTION = 1, 1 << 9, 1 << 11, 1 << 15
-_UTF8 = 33
 
 
 def ldap(conversation: Conversation, _own: Endpoint) -> Waiting[None]:
@@ -90,37 +84,3 @@ def _sql_state(fields: bytes) -> str:
         if field[:1] == b"C" and len(field) == 6 and field.isalnum():
             return field[1:].decode("ascii")
     return ""
-
-
-def mysql(conversation: Conversation, _own: Endpoint) -> Waiting[None]:
-    """Turn MySQL or MariaDB to TLS (MySQL's internals, "Connection Phase"): its greeting, then an SSLRequest.
-
-    The server does not answer the request: TLS begins right behind it.
-    """
-    head = yield from conversation.take(4)
-    length = int.from_bytes(head[:3], "little")
-    if head[3] != 0 or length == 0:
-        raise nonsense(head)
-    check_size(length)
-    capabilities = _mysql_capabilities((yield from conversation.take(length)))
-    if not capabilities & _CLIENT_SSL:
-        raise RefusalError(Reason.NOT_OFFERED)
-    flags = _CLIENT_LONG_PASSWORD | _CLIENT_PROTOCOL_41 | _CLIENT_SSL | _CLIENT_SECURE_CONNECTION
-    request = flags.to_bytes(4, "little") + _MYSQL_LARGEST_PACKET.to_bytes(4, "little") + bytes((_UTF8,)) + bytes(23)
-    conversation.say(len(request).to_bytes(3, "little") + b"\x01" + request)
-
-
-def _mysql_capabilities(greeting: bytes) -> int:
-    """Return the lower half of the server's capability flags."""
-    cursor = Cursor(greeting)
-    try:
-        kind = cursor.number(1)
-        if kind == _MYSQL_ERROR:
-            raise RefusalError(Reason.REJECTED, f"error {int.from_bytes(cursor.take(2), 'little')}")
-        if kind != _MYSQL_PROTOCOL:
-            raise RefusalError(Reason.MALFORMED, f"protocol version {kind}")
-        cursor.take(greeting.index(b"\0", 1))  # the server's version
-        cursor.take(4 + 8 + 1)  # the connection's number, half of the challenge, and a filler
-        return int.from_bytes(cursor.take(2), "little")
-    except ValueError:
-        raise RefusalError(Reason.MALFORMED) from None
