@@ -1,0 +1,1 @@
+"""What a handshake carries, seen at real servers."""
