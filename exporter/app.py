@@ -22,9 +22,10 @@ from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.keys import KeyRecord
-from exporter.model.target import Target, TlsVersion
+from exporter.model.target import IdleScope, Target, TlsVersion
 from exporter.model.verdicts import ForeignOffer, RoundResult, VersionVerdict
 from exporter.probe.dial import Dialler
+from exporter.probe.idling import IdleWatch
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
@@ -37,6 +38,7 @@ from exporter.verdict.history import EMPTY, History
 from exporter.verdict.keybook import records_of
 from exporter.verdict.rules import Rules
 from exporter.verdict.sentence import explain
+from exporter.web.door import Door
 from exporter.web.listen import ListenError
 from exporter.web.pages import Pages
 from exporter.web.ready import why_not_ready
@@ -47,7 +49,7 @@ _log: FilteringBoundLogger = structlog.get_logger()
 STOPPED, FAILED = 0, 1
 
 
-async def run(config: Config, listen: Sequence[str]) -> int:
+async def run(config: Config, door: Door) -> int:
     """Probe and serve until SIGTERM or SIGINT; return the exit code."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -57,7 +59,7 @@ async def run(config: Config, listen: Sequence[str]) -> int:
     code = STOPPED
     try:
         async with asyncio.TaskGroup() as group:
-            serving = group.create_task(_serve(config, listen), name="serve")
+            serving = group.create_task(_serve(config, door), name="serve")
             stopping = group.create_task(stop.wait(), name="stop")
             await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
             serving.cancel()
@@ -70,15 +72,16 @@ async def run(config: Config, listen: Sequence[str]) -> int:
     return code
 
 
-async def _serve(config: Config, listen: Sequence[str]) -> None:
+async def _serve(config: Config, door: Door) -> None:
     """Start all parts in the order in which they need each other, and end them the other way round."""
     daemon = Daemon(config)
     async with AsyncExitStack() as stack:
         stack.callback(daemon.close)
-        where = await stack.enter_async_context(serve(listen, daemon.pages()))
-        for address in where:
-            _log.info("serving", address=str(address), version=__version__)
+        served = await stack.enter_async_context(serve(door, daemon.pages()))
+        for address in served.places:
+            _log.info("serving", address=address, version=__version__)
         group = await stack.enter_async_context(asyncio.TaskGroup())
+        group.create_task(served.renew(), name="web configuration")
         targets = list(config.targets)
         if config.reference.enabled:
             reference = await stack.enter_async_context(Reference.start(group))
@@ -99,7 +102,7 @@ class Daemon:
         self._dialler = Dialler()
         self._resolver = Resolver()
         self._prober = Prober(
-            Means(self._dialler.dial, time.monotonic, time.time, random.random),
+            Means(self._dialler.dial, time.monotonic, time.time, random.random, self._dialler.ask_staple),
             Rules(hold=config.ticket_keys.hold, grace=config.ticket_keys.grace, salt=config.ticket_keys.salt),
         )
         self._salt = config.ticket_keys.salt
@@ -128,11 +131,17 @@ class Daemon:
         """Probe the targets round after round, until cancelled."""
         self._number_of_targets = sum(target.name != CONTROL_NAME for target in targets)
         for target in targets:
-            self._memories[target.name] = Memory(history=self._histories.get(target.name, EMPTY))
+            self._memories[target.name] = memory = Memory(history=self._histories.get(target.name, EMPTY))
+            if target.http.enabled and target.probe.idle is not IdleScope.OFF:
+                memory.watch = IdleWatch(target, self._dialler.hold, time.monotonic)
             _tell_unshareable(target, targets)
             if target.name != CONTROL_NAME:
                 self._ledger.admit(target)
-        await keep_beat(targets, self._run_round, self._count_missed, self._count_bug)
+        async with asyncio.TaskGroup() as group:
+            for target in targets:
+                if (watch := self._memories[target.name].watch) is not None:
+                    group.create_task(self._hold(target, watch), name=f"hold for {target.name}")
+            await keep_beat(targets, self._run_round, self._count_missed, self._count_bug)
 
     def pages(self) -> Pages:
         """Return what the web side shows."""
@@ -162,6 +171,12 @@ class Daemon:
             return
         self._ledger.fold(result)
         _tell_round(result, self._salt)
+
+    async def _hold(self, target: Target, watch: IdleWatch) -> None:
+        try:
+            await watch.run()
+        except Exception as error:  # noqa: BLE001 -- a bug in one target's watch must not end all the rest
+            self._count_bug(target, error)
 
     def _count_missed(self, target: Target, ticks: int) -> None:
         self._ledger.missed(target.name, ticks)

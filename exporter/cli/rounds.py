@@ -19,7 +19,7 @@ from exporter.verdict.rules import Rules
 async def rounds_of(target: Target, rules: Rules) -> AsyncIterator[Callable[[], Awaitable[RoundResult]]]:
     """Give a function that makes the next round; what is remembered from one to the next ends with the block."""
     dialler, resolver, memory = Dialler(), Resolver(), Memory()
-    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random), rules)
+    prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random, dialler.ask_staple), rules)
 
     async def make_round() -> RoundResult:
         return await prober.run_round(target, await resolver.resolve(target), memory)

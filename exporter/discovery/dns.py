@@ -71,10 +71,12 @@ class Resolver:
         Whatever goes wrong with a name is a value: other names of the target are not affected by it.
         """
         endpoints = dict.fromkeys(target.backends or (target.endpoint,))
-        answers = await asyncio.gather(*map(self._find, endpoints))
-        found = {address for addresses, _ in answers for address in addresses}
+        proxies = [] if target.proxy is None else [target.proxy]
+        answers = await asyncio.gather(*map(self._find, [*endpoints, *proxies]))
+        found = {address for addresses, _ in answers[: len(endpoints)] for address in addresses}
+        proxy = in_order({address for addresses, _ in answers[len(endpoints) :] for address in addresses})
         failure = next((failure for _, failure in answers if failure is not None), None)
-        return Resolved(in_order(found), failure)
+        return Resolved(in_order(found), failure, proxy[0] if proxy else None)
 
     async def _find(self, endpoint: Endpoint) -> tuple[frozenset[Address], Failure | None]:
         if (address := literal(endpoint)) is not None:

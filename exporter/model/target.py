@@ -202,7 +202,9 @@ class Resolved:
     Attributes:
         addresses: without doubles, in the same order each time; a name that failed gives those of earlier on.
         failure: why at least one name gave nothing this time.
+        proxy: an address of the proxy on the way, where there is to be one and its name gave one.
     """
 
     addresses: tuple[Address, ...]
     failure: Failure | None = None
+    proxy: Address | None = None

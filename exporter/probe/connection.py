@@ -8,7 +8,7 @@ import socket
 from collections import deque
 from typing import Any
 
-from exporter.model.target import Address
+from exporter.model.target import Address, Endpoint
 from exporter.probe import stamps
 from exporter.probe.stamps import PathInfo, Piece
 
@@ -129,6 +129,27 @@ class Connection:
             self._waiter = None
             if impatience is not None:
                 impatience.cancel()
+
+    def allow(self, seconds: float) -> None:
+        """Set the deadline anew, for the waits to come; one that has passed stays passed."""
+        if self._timer is not None and not self._expired:
+            self._timer.cancel()
+            self._deadline = self._loop.time() + seconds
+            self._timer = self._loop.call_at(self._deadline, self._expire)
+
+    def unread(self, data: bytes) -> None:
+        """Give bytes back that belong to the next reader."""
+        if data:
+            self._early.appendleft(Piece(data))
+
+    def ends(self) -> tuple[Endpoint, Endpoint]:
+        """Return the socket's own address and the peer's.
+
+        Raises:
+            OSError: the connection broke.
+        """
+        own, peer = self._sock.getsockname(), self._sock.getpeername()
+        return Endpoint(own[0], own[1]), Endpoint(peer[0], peer[1])
 
     def finish_sending(self) -> None:
         """Tell the peer that nothing more will come, and keep on reading."""

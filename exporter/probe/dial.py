@@ -1,4 +1,4 @@
-"""One connection to one backend: connect, handshake, take the tickets, ask over HTTP, part politely."""
+"""Connections to backends: connect, handshake, take the tickets, ask over HTTP, part politely or hold on."""
 
 import asyncio
 import ssl
@@ -6,18 +6,23 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from exporter.model.connections import HttpAnswer
+from exporter.model.connections import HttpAnswer, Reuse, Staple
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Handshake
 from exporter.model.target import Address, Target, TlsVersion
-from exporter.probe import errors
 from exporter.probe.connection import Connection
+from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.gates import Gates
+from exporter.probe.held import Held
+from exporter.probe.reach import connect, lead_to_tls
+from exporter.probe.requests import Requests, reuse
 from exporter.probe.stamps import RunDelay, hold_anchor
+from exporter.probe.stapling import ask_staple
 from exporter.probe.starvation import is_ours
 from exporter.probe.stopwatch import Stopwatch
-from exporter.probe.talk import exchange, part, shake, take_tickets
+from exporter.probe.talk import part, shake, take_tickets
 from exporter.wire.context import ClientContext, Contexts
+from exporter.wire.prelude.advice import likely
 from exporter.wire.tls import Session, TlsClient
 
 _REMEMBERED = 4096
@@ -43,7 +48,7 @@ class Dialled:
 
 
 class Dial(Protocol):
-    """Dialler.dial, which is all that a round needs of a dialler."""
+    """Dialler.dial, which is all that most of a round needs of a dialler."""
 
     async def __call__(
         self,
@@ -51,9 +56,7 @@ class Dial(Protocol):
         backend: Address,
         version: TlsVersion,
         session: Session | None = None,
-        *,
-        http: bool = False,
-        keep: int = 0,
+        errand: Errand = PLAIN,
     ) -> Dialled:
         """Connect to a backend and shake hands."""
         ...
@@ -81,9 +84,7 @@ class Dialler:
         backend: Address,
         version: TlsVersion,
         session: Session | None = None,
-        *,
-        http: bool = False,
-        keep: int = 0,
+        errand: Errand = PLAIN,
     ) -> Dialled:
         """Connect to a backend and shake hands.
 
@@ -91,17 +92,16 @@ class Dialler:
 
         Args:
             session: what to offer; its own context is used.
-            http: whether to send the target's request once the tickets are there.
-            keep: how many sessions are wanted at the most.
+            errand: what to do then.
         """
         try:
             context = session.context if session else self._contexts.get(target.tls, version, verify=target.tls.verify)
-            dialled = await self._dial_steadily(_Call(target, backend, context, session, http=http, keep=keep))
+            dialled = await self._dial_steadily(_Call(target, backend, context, session, errand))
             outcome = dialled.outcome
             if not isinstance(outcome, Failure) or outcome.stage is not Stage.VERIFY:
                 return dialled
             lenient = self._contexts.get(target.tls, version, verify=False)
-            again = await self._dial_steadily(_Call(target, backend, lenient, None, http=http, keep=keep))
+            again = await self._dial_steadily(_Call(target, backend, lenient, None, errand))
         except (OSError, ssl.SSLError) as error:
             return Dialled(Failure(Stage.PROBE, Reason.SETTINGS, str(error)))
         starved = dialled.starved + again.starved
@@ -109,16 +109,37 @@ class Dialler:
             return Dialled(outcome, starved=starved)
         return replace(again, outcome=replace(again.outcome, verify_failure=outcome), starved=starved)
 
+    async def hold(self, target: Target, backend: Address, version: TlsVersion) -> Held | Failure:
+        """Connect, shake hands without verification, and send the target's request; the caller closes what it gets."""
+        try:
+            context = self._contexts.get(target.tls, version, verify=False)
+        except (OSError, ssl.SSLError) as error:
+            return Failure(Stage.PROBE, Reason.SETTINGS, str(error))
+        call = _Call(target, backend, context, None, Errand(http=True))
+        async with self._gates.at(backend):
+            connection = await connect(target, backend)
+            if isinstance(connection, Failure):
+                return connection
+            held: Held | Failure | None = None
+            try:
+                held = await self._hold(call, connection)
+            finally:
+                if not isinstance(held, Held):
+                    connection.close()
+        return held
+
+    async def ask_staple(self, target: Target, backend: Address, version: TlsVersion) -> Staple | Failure:
+        """Ask for a stapled OCSP answer in a handshake of its own; a failure is one of that handshake."""
+        async with self._gates.at(backend):
+            return await ask_staple(target, backend, version)
+
     async def _dial_steadily(self, call: "_Call") -> Dialled:
         """Dial, and once more where a failure may well be our own: we had too little processor time."""
-        await self._gates.enter(call.backend)
-        try:
+        async with self._gates.at(call.backend):
             dialled, lateness = await self._dial_once(call)
             if dialled.failure is None or not is_ours(dialled.failure, lateness, call.target.timeout):
                 return dialled
             again, lateness = await self._dial_once(call)
-        finally:
-            self._gates.leave(call.backend)
         first = Failure(Stage.PROBE, Reason.STARVED, str(dialled.failure))
         if again.failure is not None and is_ours(again.failure, lateness, call.target.timeout):
             return Dialled(Failure(Stage.PROBE, Reason.STARVED, str(again.failure)), starved=(first,))
@@ -126,51 +147,77 @@ class Dialler:
 
     async def _dial_once(self, call: "_Call") -> tuple[Dialled, float]:
         """Return what one connection brought, and by how many seconds we were late at it."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + call.target.timeout
+        began = asyncio.get_running_loop().time()
+        connection = await connect(call.target, call.backend)
+        if isinstance(connection, Failure):
+            late = asyncio.get_running_loop().time() - began - call.target.timeout
+            return Dialled(connection), late if connection.reason is Reason.TIMEOUT else 0.0
         try:
-            connection = await Connection.open(call.backend, deadline)
-        except TimeoutError:
-            return Dialled(Failure(Stage.CONNECT, Reason.TIMEOUT)), loop.time() - deadline
-        except OSError as error:
-            return Dialled(errors.explain_connect(error)), 0.0
-        try:
-            return await self._talk(call, connection)
+            failure = await lead_to_tls(call.target, call.backend, connection)
+            return (Dialled(failure), connection.overdue) if failure else await self._talk(call, connection)
         finally:
             connection.close()
 
     async def _talk(self, call: "_Call", connection: Connection) -> tuple[Dialled, float]:
-        engine = TlsClient(call.context, call.target.server_name, call.session, keep=call.keep)
+        errand = call.errand
+        engine = TlsClient(call.context, call.target.server_name, call.session, keep=errand.keep)
         watch = Stopwatch(connection, self._run_delay)
-        shaken = await shake(engine, connection, watch)
+        shaken = await shake(engine, connection, watch, errand.cut)
         if isinstance(shaken, Failure):
-            return Dialled(shaken), watch.lateness()
+            return Dialled(_advised(call.target, shaken, started=engine.started)), watch.lateness()
         answer: HttpAnswer | Failure | None = None
-        if call.http:
-            answer = await self._ask(call, engine, connection)
-        failure = await part(engine, connection, linger=not call.http)
+        further: Reuse | None = None
+        if errand.http:
+            answer, further = await self._ask(call, engine, connection)
+        failure = await part(engine, connection, linger=not errand.http)
         failure = failure or _handshake_failure(answer)
         if failure:
             return Dialled(failure), watch.lateness()
-        return Dialled(Handshake(engine.facts, shaken, http=answer), engine.sessions), watch.lateness()
+        return Dialled(Handshake(engine.facts, shaken, http=answer, reuse=further), engine.sessions), watch.lateness()
 
-    def _expects_ticket(self, habit: tuple[Address, TlsVersion]) -> bool:
-        """Say whether a ticket can be waited for before the request: in TLS 1.2 it came amid the handshake."""
-        return habit[1] is TlsVersion.TLS13 and not self._late_tickets.get(habit, False)
-
-    async def _ask(self, call: "_Call", engine: TlsClient, connection: Connection) -> HttpAnswer | Failure:
-        """Take the tickets, then send the request, so that its wait ends with the answer and not with a ticket."""
-        habit = (call.backend, call.context.version)
-        failure = await take_tickets(engine, connection, patient=self._expects_ticket(habit))
+    async def _hold(self, call: "_Call", connection: Connection) -> Held | Failure:
+        failure = await lead_to_tls(call.target, call.backend, connection)
         if failure:
             return failure
+        engine = TlsClient(call.context, call.target.server_name)
+        shaken = await shake(engine, connection, Stopwatch(connection, self._run_delay))
+        if isinstance(shaken, Failure):
+            return shaken
+        requests = await self._begin_requests(call, engine, connection)
+        if isinstance(requests, Failure):
+            return requests
+        return Held(requests, await requests.ask(), engine, connection)
+
+    async def _ask(
+        self, call: "_Call", engine: TlsClient, connection: Connection
+    ) -> tuple[HttpAnswer | Failure, Reuse | None]:
+        """Send the request, and the further ones where they are wanted."""
+        requests = await self._begin_requests(call, engine, connection)
+        if isinstance(requests, Failure):
+            return requests, None
         early = engine.ticket_count > 0
-        answer = await exchange(call.target, engine, connection)
-        self._late_tickets[habit] = not early
-        self._late_tickets.move_to_end(habit)
+        first = await requests.ask()
+        self._learn_habit(call, early=early)
+        errand = call.errand
+        if isinstance(first.outcome, Failure) or (errand.requests < 2 and not errand.large):
+            return first.outcome, None
+        large = call.target.http.large_path if errand.large else None
+        patience = call.target.timeout
+        further = await reuse(requests, first, connection, wanted=errand.requests - 1, patience=patience, large=large)
+        return first.outcome, further
+
+    async def _begin_requests(self, call: "_Call", engine: TlsClient, connection: Connection) -> Requests | Failure:
+        """Take the tickets first, so that the wait for an answer ends with the answer and not with a ticket."""
+        # In TLS 1.2 the ticket came amid the handshake.
+        expected = call.context.version is TlsVersion.TLS13 and not self._late_tickets.get(call.habit, False)
+        failure = await take_tickets(engine, connection, patient=expected)
+        return failure or Requests(call.target, engine, connection)
+
+    def _learn_habit(self, call: "_Call", *, early: bool) -> None:
+        self._late_tickets[call.habit] = not early
+        self._late_tickets.move_to_end(call.habit)
         if len(self._late_tickets) > _REMEMBERED:
             self._late_tickets.popitem(last=False)
-        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +226,12 @@ class _Call:
     backend: Address
     context: ClientContext
     session: Session | None
-    http: bool
-    keep: int
+    errand: Errand
+
+    @property
+    def habit(self) -> tuple[Address, TlsVersion]:
+        """By what is remembered when a server sends its tickets."""
+        return self.backend, self.context.version
 
 
 def _handshake_failure(answer: HttpAnswer | Failure | None) -> Failure | None:
@@ -189,3 +240,9 @@ def _handshake_failure(answer: HttpAnswer | Failure | None) -> Failure | None:
     In TLS 1.3 a server tells only in its first answer that it misses a client's certificate.
     """
     return answer if isinstance(answer, Failure) and answer.stage is Stage.HANDSHAKE else None
+
+
+def _advised(target: Target, failure: Failure, *, started: bool) -> Failure:
+    """Add to a failure's words what is likely behind it."""
+    words = likely(target, failure, started)
+    return replace(failure, detail=f"{failure.detail}: {words}" if failure.detail else words) if words else failure

@@ -1,6 +1,8 @@
 """One handshake in flight per address, over all targets: a hundred names on one ingress share its address."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from exporter.model.target import Address
 
@@ -25,6 +27,15 @@ class Gates:
         """Let the next one in."""
         self._gates[address][0].release()
         self._go(address)
+
+    @asynccontextmanager
+    async def at(self, address: Address) -> AsyncIterator[None]:
+        """Stand at an address while a block runs."""
+        await self.enter(address)
+        try:
+            yield
+        finally:
+            self.leave(address)
 
     def _go(self, address: Address) -> None:
         lock, guests = self._gates[address]

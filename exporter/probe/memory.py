@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 
+from exporter.model.connections import Staple
 from exporter.model.observation import Handshake
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import RoundResult
 from exporter.probe.canaries import Canaries
+from exporter.probe.idling import IdleWatch
 from exporter.probe.kept import Kept
 from exporter.verdict.hints import speaks
 from exporter.verdict.history import EMPTY, History
@@ -28,6 +30,8 @@ class Memory:
         unreached: backends that the last round did not reach; they come first in the next.
         failing: backends with which it completed no handshake; a full one is tried there before anything is offered.
         position: where on the ring the next sample begins.
+        staples: what each backend stapled, and when it was asked, by the monotonic clock.
+        watch: holds connections to see how long they may be idle; None where that is not wanted.
     """
 
     rounds: int = 0
@@ -35,6 +39,8 @@ class Memory:
     unreached: tuple[Address, ...] = ()
     failing: frozenset[Address] = frozenset()
     position: int = 0
+    staples: dict[Address, tuple[float, Staple]] = field(default_factory=dict)
+    watch: IdleWatch | None = None
     _kept: dict[Home, Kept] = field(default_factory=dict)
     _canaries: dict[Home, Canaries] = field(default_factory=dict)
     _departed: dict[Home, Kept] = field(default_factory=dict)
@@ -99,6 +105,10 @@ class Memory:
         found = self._silent_since.get(home)
         return found is not None and (self.rounds - found) % _RETRY_ROUNDS != 0
 
+    def newest_version(self, backend: Address, versions: Sequence[TlsVersion]) -> TlsVersion:
+        """Return the newest version that the backend is not known to be without."""
+        return max((version for version in versions if not self.skips((backend, version))), default=versions[-1])
+
     def end_round(self, result: RoundResult, history: History, now: float) -> None:
         """Take over what a round taught, and see off the backends that are gone."""
         for home in product(result.backends, result.target.versions):
@@ -115,6 +125,8 @@ class Memory:
         for store in (self._canaries, self._silent_since):
             for home in [home for home in store if home[0] not in result.backends]:
                 del store[home]
+        for backend in [backend for backend in self.staples if backend not in result.backends]:
+            del self.staples[backend]
         self.history = history
         self.unreached = result.unreached
         shaken = {seen.backend for seen in result.observations if isinstance(seen.outcome, Handshake)}

@@ -15,7 +15,9 @@ from functools import partial
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Handshake, Mode, Observation, Offer, Origin
 from exporter.model.target import Address, Target, TlsVersion
+from exporter.probe.asides import Asides
 from exporter.probe.dial import Dialled
+from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.kept import Kept
 from exporter.probe.means import Means
 from exporter.probe.memory import Home, Memory
@@ -39,6 +41,7 @@ class Round:
     Attributes:
         observations: what was seen so far, in order.
         starved: failures that were put down to our own starvation and tried again.
+        asides: what was asked beside the handshakes.
     """
 
     def __init__(self, target: Target, backends: tuple[Address, ...], memory: Memory, means: Means) -> None:
@@ -48,6 +51,7 @@ class Round:
         self._memory = memory
         self._means = means
         self._window = memory.take_window(backends, target.probe.sample)
+        self.asides = Asides(target, self._window, memory, means)
         self._closed = len(self._window) == len(backends)
         self._extra = target.probe.max_extra_connections
         self._reached: set[Address] = set()
@@ -83,6 +87,9 @@ class Round:
                 self._give_up(backend, failure)
                 break
         self._reached.add(backend)
+        spoken = [version for version in self._target.versions if (backend, version) in self._fresh]
+        if spoken:
+            await self.asides.visit((backend, max(spoken)), self._spend)
 
     def _tells_all(self, failure: Failure) -> bool:
         """Say whether a failure stands for all versions: TCP knows of none, or the round has no time for another."""
@@ -102,15 +109,18 @@ class Round:
         kept = self._memory.kept(home, self._means.monotonic())
         renewed = None
         if kept is not None and self._memory.rounds % 2 and not self._in_doubt(home[0]):
-            renewed = await self._offer(kept, home, Origin.SELF, pair)
+            errand = Errand(http=self.asides.asks_resumed(home))
+            renewed = await self._offer(kept, home, Origin.SELF, pair, errand)
             if _unconnected(renewed):
                 self._retell_as_full(home)
                 return renewed.failure
             if home[0] in self._down:
                 return self._down[home[0]]
-        full = await self._dial_full(home, pair)
+        errand = self.asides.errand(home, keep=self._wanted(home), settled=kept is not None and renewed is None)
+        full = await self._dial_full(home, errand, pair)
         if full.failure is not None:
             return full.failure
+        await self.asides.compare_requests(home, full, self._dial_full, self._spend)
         fresh = self._keep(home, full)
         if kept is not None and renewed is None:
             renewed = await self._offer(kept, home, Origin.SELF, pair)
@@ -216,11 +226,14 @@ class Round:
             if self._closed and modes and all(mode is Mode.REFUSED for mode in modes):
                 self._memory.bury(kept, version)
 
-    async def _dial_full(self, home: Home, pair: int | None) -> Dialled:
-        keep = 2 if single_use_likely(self._memory.history, *home) else 1
+    def _wanted(self, home: Home) -> int:
+        """Return how many sessions of a full handshake there is a use for."""
+        return 2 if single_use_likely(self._memory.history, *home) else 1
+
+    async def _dial_full(self, home: Home, errand: Errand, pair: int | None = None) -> Dialled:
         began = self._means.monotonic()
         try:
-            dialled = await self._means.dial(self._target, *home, http=self._target.http.enabled, keep=keep)
+            dialled = await self._means.dial(self._target, *home, errand=errand)
         except asyncio.CancelledError:
             # The round is over, and a server that was waited for as long as it may take has failed, not we.
             if self._means.monotonic() - began >= _HUNG_SHARE * self._target.timeout:
@@ -231,28 +244,30 @@ class Round:
         self._note(home, None, dialled, pair)
         return dialled
 
-    async def _offer(self, kept: Kept, home: Home, origin: Origin, pair: int | None = None) -> Dialled:
+    async def _offer(
+        self, kept: Kept, home: Home, origin: Origin, pair: int | None = None, errand: Errand = PLAIN
+    ) -> Dialled:
         """Offer a session. Where the connection breaks, one without it is tried, and then the session once more.
 
         Only a session that broke two connections, between which one without it worked, is said to kill them.
         """
-        dialled, offer = await self._dial_offer(kept, home, origin)
+        dialled, offer = await self._dial_offer(kept, home, origin, errand)
         self._note(home, offer, dialled, pair)
         if not _broke(dialled):
             return dialled
-        without = await self._dial_full(home, None)
+        without = await self._dial_full(home, Errand(http=self._target.http.enabled, keep=self._wanted(home)))
         if without.failure is not None:
             self._down[home[0]] = without.failure
             return dialled
-        again, offer = await self._dial_offer(kept, home, origin)
+        again, offer = await self._dial_offer(kept, home, origin, errand)
         self._note(home, offer, again, pair, confirmed=_broke(again))
         return again
 
-    async def _dial_offer(self, kept: Kept, home: Home, origin: Origin) -> tuple[Dialled, Offer]:
+    async def _dial_offer(self, kept: Kept, home: Home, origin: Origin, errand: Errand) -> tuple[Dialled, Offer]:
         kept.offered += 1
         age = self._means.monotonic() - kept.received
         offer = Offer(kept.issuer, origin, age, kept.session.ticket, fresh=kept.received >= self._began)
-        return await self._means.dial(self._target, *home, kept.session), offer
+        return await self._means.dial(self._target, *home, kept.session, errand), offer
 
     def _keep(self, home: Home, dialled: Dialled) -> list[Kept]:
         now = self._means.monotonic()

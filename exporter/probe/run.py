@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from exporter.model.failure import Failure, Reason, Stage
@@ -41,14 +41,15 @@ class Prober:
             others: memories of other targets whose sessions are offered to this one, too, by the targets' names.
         """
         started, began = self.means.unix(), self.means.monotonic()
-        round_ = Round(target, found.addresses, memory, self.means)
+        asked = target if target.proxy is None or found.proxy is None else replace(target, proxy=found.proxy)
+        round_ = Round(asked, found.addresses, memory, self.means)
         foreign: list[ForeignOffer] = []
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(target.interval):
                 await round_.run()
                 now = self.means.monotonic()
-                for candidate in candidates(target, found.addresses, memory, others, now):
-                    told = await offer(target, candidate, self.means.dial)
+                for candidate in candidates(asked, found.addresses, memory, others, now):
+                    told = await offer(asked, candidate, self.means.dial)
                     foreign.append(told)  # one by one, since the round's end may cut them short
         judgement = judge(target, found.addresses, round_.observations, memory.history, now=started, rules=self.rules)
         result = RoundResult(
@@ -63,8 +64,16 @@ class Prober:
             supported=judgement.supported,
             unreached=round_.unreached(),
             foreign=tuple(foreign),
+            request_pairs=tuple(round_.asides.request_pairs),
+            staples={backend: staple for backend, (_, staple) in memory.staples.items() if backend in found.addresses},
+            hello_checks=tuple(round_.asides.hello_checks),
+            idles={} if memory.watch is None else memory.watch.idles,
+            held_ends=() if memory.watch is None else memory.watch.take_ends(),
         )
         memory.end_round(result, judgement.history, self.means.monotonic())
+        if memory.watch is not None:
+            versions = {backend: memory.newest_version(backend, target.versions) for backend in found.addresses}
+            memory.watch.follow(asked, versions)
         return result
 
 

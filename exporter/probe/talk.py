@@ -1,28 +1,51 @@
-"""What is said on one connection: the handshake, the tickets, a request, and the farewell."""
+"""What is said on one connection around its requests: what goes ahead of TLS, the handshake, the farewell."""
 
 import asyncio
 import contextlib
 
-from exporter import __version__
-from exporter.model.connections import HttpAnswer
+from exporter.model.connections import HelloSplit
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Timing
-from exporter.model.target import HttpSettings, Target
 from exporter.probe import errors
 from exporter.probe.connection import Connection
-from exporter.probe.stopwatch import Lap, LapTime, Stopwatch
-from exporter.wire.http1 import Exchange, HttpProgress, unexpected_status
+from exporter.probe.stopwatch import Stopwatch
+from exporter.wire.prelude import Prelude
+from exporter.wire.split import split
 from exporter.wire.tls import Step, TlsClient
 
-USER_AGENT = f"tlsprobe/{__version__} (tls-resumption-exporter)"
-
+_BETWEEN_PARTS = 0.02
+"""Seconds: enough for a server on the way to read one part of a hello before the next one comes."""
 _TICKET_PATIENCE = 0.3  # silence for so long after a handshake means that no ticket comes
 
 
-async def shake(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Timing | Failure:
-    """Pump until the handshake is done."""
+async def precede(prelude: Prelude, connection: Connection) -> Failure | None:
+    """Say what goes ahead of TLS, and return why TLS cannot follow, if it cannot."""
     try:
-        await watch.send_hello(watch.step(engine.start).send)
+        step = prelude.start()
+        while True:
+            if step.send:
+                await connection.send(step.send)
+            if step.failure or step.done:
+                connection.unread(step.pending)
+                return step.failure
+            piece = await connection.receive()
+            step = prelude.receive(piece.data) if piece is not None and piece.data else prelude.receive_eof()
+    except TimeoutError:
+        return Failure(prelude.stage, Reason.STALLED if prelude.started else Reason.TIMEOUT)
+    except OSError as error:
+        return errors.explain_stream(prelude.stage, error)
+
+
+async def shake(
+    engine: TlsClient, connection: Connection, watch: Stopwatch, cut: HelloSplit | None = None
+) -> Timing | Failure:
+    """Pump until the handshake is done.
+
+    Args:
+        cut: how the ClientHello is cut in two; the times are worth nothing then.
+    """
+    try:
+        await _send_hello(watch.step(engine.start).send, connection, watch, cut)
         while True:
             step = await _next_step(engine, connection, watch)
             if step.done or step.failure:
@@ -35,6 +58,17 @@ async def shake(engine: TlsClient, connection: Connection, watch: Stopwatch) -> 
         return Failure(Stage.HANDSHAKE, Reason.STALLED if engine.started else Reason.TIMEOUT)
     except OSError as error:
         return errors.explain_stream(Stage.HANDSHAKE, error)
+
+
+async def _send_hello(flight: bytes, connection: Connection, watch: Stopwatch, how: HelloSplit | None) -> None:
+    if how is None:
+        await watch.send_hello(flight)
+        return
+    *ahead, last = split(flight, how)
+    for piece in ahead:
+        await connection.send(piece)
+        await asyncio.sleep(_BETWEEN_PARTS)
+    await watch.send_hello(last)
 
 
 async def _next_step(engine: TlsClient, connection: Connection, watch: Stopwatch) -> Step:
@@ -66,56 +100,6 @@ async def take_tickets(engine: TlsClient, connection: Connection, *, patient: bo
 def _patience(connection: Connection) -> float:
     """Return how long to wait for a ticket: a round trip at the least."""
     return max(_TICKET_PATIENCE, 4 * (connection.path.rtt or 0.0))
-
-
-async def exchange(target: Target, engine: TlsClient, connection: Connection) -> HttpAnswer | Failure:
-    """Send the target's request and read the answer to its end."""
-    settings = target.http
-    request = Exchange(settings, target.server_name, target.endpoint.port, user_agent=USER_AGENT)
-    lap = Lap(connection)
-    first: LapTime | None = None
-    progress = HttpProgress()
-    try:
-        await lap.send(engine.send(request.request))
-        while not (progress.done or progress.failure):
-            piece = await connection.receive()
-            if piece is None or not piece.data:
-                engine.receive_eof()
-                progress = request.receive_eof()
-                continue
-            lap.arrive(piece)
-            step = engine.receive(piece.data)
-            if step.data and first is None:
-                first = lap.time()
-            progress = _feed(request, step)
-    except TimeoutError:
-        return Failure(Stage.HTTP, Reason.STALLED if first else Reason.TIMEOUT)
-    except OSError as error:
-        return errors.explain_stream(Stage.HTTP, error)
-    return progress.failure or _answer(progress, first, settings)
-
-
-def _feed(exchange: Exchange, step: Step) -> HttpProgress:
-    if step.failure:
-        return HttpProgress(failure=step.failure)
-    progress = exchange.receive(step.data) if step.data else HttpProgress()
-    if step.closed and not (progress.done or progress.failure):
-        return exchange.receive_eof()
-    return progress
-
-
-def _answer(progress: HttpProgress, first: LapTime | None, settings: HttpSettings) -> HttpAnswer | Failure:
-    if first is None:
-        return Failure(Stage.HTTP, Reason.CLOSED)
-    return HttpAnswer(
-        status=progress.status,
-        version=progress.version,
-        body_bytes=progress.body_bytes,
-        duration=first.duration,
-        keep_alive=progress.keep_alive,
-        disturbed=first.disturbed,
-        unexpected=unexpected_status(settings, progress.status),
-    )
 
 
 async def part(engine: TlsClient, connection: Connection, *, linger: bool) -> Failure | None:

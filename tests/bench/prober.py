@@ -7,6 +7,7 @@ import time
 
 from exporter.model.observation import Handshake
 from exporter.model.target import Address, Endpoint, Target, TlsSettings, TlsVersion
+from exporter.probe.errand import Errand
 from exporter.probe.dial import Dialler
 from tests.bench.turn import Taken, Turn, read_turn, write_line
 from tests.servers.certificates import SERVER_NAME
@@ -19,7 +20,7 @@ async def take_turn(dialler: Dialler, target: Target, address: Address, turn: Tu
     began = time.process_time()
     for pause, due in turn.waits(random.Random(1), loop.time()):  # noqa: S311 - no secret hangs on a pause
         await asyncio.sleep(max(pause, due - loop.time()))
-        dialled = await dialler.dial(target, address, TlsVersion.TLS13, http=turn.http, keep=turn.keep)
+        dialled = await dialler.dial(target, address, TlsVersion.TLS13, errand=Errand(http=turn.http, keep=turn.keep))
         outcome = dialled.outcome
         assert isinstance(outcome, Handshake), outcome
         assert outcome.verify_failure is None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from exporter.model.failure import Failure
 from exporter.model.observation import Handshake
 from exporter.model.target import Address, Endpoint, HttpSettings, Target, TlsSettings, TlsVersion
+from exporter.probe.errand import Errand
 from exporter.probe.dial import Dialler
 from exporter.wire.tls import Session
 from tests.servers.certificates import SERVER_NAME, Leaf
@@ -73,7 +74,7 @@ async def dial(
     try:
         for _ in range(_CALM_TRIES):
             started = time.monotonic()
-            dialled = await dialler.dial(target, address, version, session, http=http, keep=2)
+            dialled = await dialler.dial(target, address, version, session, Errand(http=http, keep=2))
             done = Dial(dialled.outcome, dialled.sessions, time.monotonic() - started)
             if not dialled.starved:
                 break

@@ -38,7 +38,7 @@ _ROUNDS = 4
 _MOST_SECONDS = 20.0
 _LATENESS = 0.35
 """Seconds by which a healthy target's round may be off its beat on a busy machine."""
-_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+_ANSWER = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
 
 House = dict[str, tuple[Address, Stage, Reason]]
 

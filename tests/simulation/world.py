@@ -9,6 +9,7 @@ from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Ticket, TlsFacts
 from exporter.model.target import Address, Endpoint, ProbeSettings, Resolved, Target, TlsVersion
 from exporter.model.verdicts import RoundResult
+from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.dial import Dialled
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
@@ -87,9 +88,7 @@ class World:
         backend: Address,
         version: TlsVersion,
         session: Session | None = None,
-        *,
-        http: bool = False,
-        keep: int = 0,
+        errand: Errand = PLAIN,
     ) -> Dialled:
         self.connections += 1
         server = self._random.choice(self.servers[backend])

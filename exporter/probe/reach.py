@@ -1,0 +1,36 @@
+"""The way to a backend, up to where TLS begins."""
+
+import asyncio
+
+from exporter.model.failure import Failure, Reason, Stage
+from exporter.model.target import Address, Target
+from exporter.probe import errors
+from exporter.probe.connection import Connection
+from exporter.probe.talk import precede
+from exporter.wire.prelude import prelude
+
+
+async def connect(target: Target, backend: Address) -> Connection | Failure:
+    """Open a connection to the backend, or to the proxy on the way to it; the caller closes it."""
+    peer = backend
+    if target.proxy is not None:
+        if not isinstance(target.proxy, Address):
+            return Failure(Stage.RESOLVE, Reason.NO_SUCH_NAME, f"proxy {target.proxy}")
+        peer = target.proxy
+    try:
+        return await Connection.open(peer, asyncio.get_running_loop().time() + target.timeout)
+    except TimeoutError:
+        return Failure(Stage.CONNECT, Reason.TIMEOUT)
+    except OSError as error:
+        return errors.explain_connect(error)
+
+
+async def lead_to_tls(target: Target, backend: Address, connection: Connection) -> Failure | None:
+    """Say what goes ahead of TLS; return why TLS cannot follow, if it cannot."""
+    if target.proxy is None and target.proxy_protocol is None and target.starttls is None:
+        return None
+    try:
+        ahead = prelude(target, backend, *connection.ends())
+    except OSError as error:
+        return errors.explain_connect(error)
+    return await precede(ahead, connection) if ahead else None
