@@ -3,17 +3,17 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from exporter.metrics.families import SECONDS_BUCKETS
+from exporter.metrics.family import SECONDS_BUCKETS
 from exporter.metrics.histogram import Histogram
 from exporter.metrics.labels import LeftOut
+from exporter.metrics.traffic import BackendTraffic, TargetTraffic, keep_ratios, middle
+from exporter.model.connections import HelloCheck, HelloSplit, Idle, Staple
 from exporter.model.failure import STAGE_REASONS, Failure, Reason, Stage
 from exporter.model.observation import Certificate, Handshake, Mode, Origin
 from exporter.model.target import Address, Target, TlsVersion
 from exporter.model.verdicts import Cause, KeyEventKind, VersionVerdict
-
-PAIRS_KEPT = 101
-"""Ratios of which the median is shown: an odd number, so that the median is one that was measured."""
 
 
 def _histograms() -> dict[Mode, Histogram]:
@@ -27,6 +27,7 @@ class FullFacts:
     Attributes:
         lifetime: the last ticket's hint in seconds, None without a ticket or hint.
         max_early_data: bytes, None where the last ticket offers none.
+        name_matches, extended_master_secret: None where it is not known.
     """
 
     cipher: str
@@ -35,6 +36,16 @@ class FullFacts:
     lifetime: int | None
     max_early_data: int | None
     certificate: Certificate | None
+    name_matches: bool | None
+    extended_master_secret: bool | None
+
+
+class HandshakeCost(NamedTuple):
+    """What one handshake took: bytes on the wire, and round trips; 0 where that is not known."""
+
+    received: int
+    sent: int
+    round_trips: int
 
 
 def full_facts(version: TlsVersion, handshake: Handshake) -> FullFacts:
@@ -46,7 +57,16 @@ def full_facts(version: TlsVersion, handshake: Handshake) -> FullFacts:
         max_early_data = last.max_early_data
         # A lifetime of 0 is none given in TLS 1.2 (RFC 5077 section 3.3), and one in 1.3 (RFC 8446 section 4.6.1).
         lifetime = last.lifetime if last.lifetime or version is not TlsVersion.TLS12 else None
-    return FullFacts(tls.cipher, tls.group, tls.alpn, lifetime, max_early_data, tls.certificate)
+    return FullFacts(
+        tls.cipher,
+        tls.group,
+        tls.alpn,
+        lifetime,
+        max_early_data,
+        tls.certificate,
+        tls.name_matches,
+        tls.extended_master_secret,
+    )
 
 
 @dataclass(slots=True)
@@ -56,7 +76,7 @@ class SessionAccount:
     Attributes:
         issued: it gave a session that could be offered.
         seconds: the last undisturbed handshake of each mode.
-        received: bytes of the last handshake of each mode.
+        costs: of the last handshake of each mode.
     """
 
     attempts: dict[Origin, int] = field(default_factory=dict)
@@ -64,7 +84,7 @@ class SessionAccount:
     tickets: int = 0
     issued: bool = False
     seconds: dict[Mode, float] = field(default_factory=dict)
-    received: dict[Mode, int] = field(default_factory=dict)
+    costs: dict[Mode, HandshakeCost] = field(default_factory=dict)
     full: FullFacts | None = None
 
     def expect(self, origin: Origin) -> None:
@@ -75,7 +95,7 @@ class SessionAccount:
     def begin_round(self) -> None:
         """Forget the facts of the round before."""
         self.seconds.clear()
-        self.received.clear()
+        self.costs.clear()
         self.full = None
 
 
@@ -85,10 +105,12 @@ class BackendAccount:
 
     Attributes:
         success, rtt: of the last round that reached it; None before, and where no round trip was known (seconds).
+        splits: whether a ClientHello in two parts was taken when it was last tried.
     """
 
     sessions: dict[TlsVersion, SessionAccount] = field(default_factory=dict)
-    requests: int = 0
+    traffic: BackendTraffic = field(default_factory=BackendTraffic)
+    splits: dict[HelloSplit, bool] = field(default_factory=dict)
     success: bool | None = None
     rtt: float | None = None
 
@@ -96,6 +118,7 @@ class BackendAccount:
         """Forget what the last round showed; what was counted stays."""
         self.success = False
         self.rtt = None
+        self.traffic.begin_round()
         for session in self.sessions.values():
             session.begin_round()
 
@@ -106,6 +129,8 @@ class VersionAccount:
 
     Attributes:
         ratios: resumed over full duration of the last pairs.
+        mismatches: answers over resumed connections that were surely other ones.
+        hello_bytes: size of our ClientHello in the last full handshake, None before.
         leaves: fingerprint of each backend's leaf certificate, where one was seen in the last round that reached it.
         verdict: of the last round.
     """
@@ -118,17 +143,16 @@ class VersionAccount:
     key_events: dict[KeyEventKind, int] = field(default_factory=lambda: dict.fromkeys(KeyEventKind, 0))
     killed: int = 0
     not_offered: int = 0
-    ratios: deque[float] = field(default_factory=lambda: deque(maxlen=PAIRS_KEPT))
+    mismatches: int = 0
+    hello_bytes: int | None = None
+    ratios: deque[float] = field(default_factory=keep_ratios)
     leaves: dict[Address, bytes] = field(default_factory=dict)
     verdict: VersionVerdict | None = None
 
     @property
     def median_ratio(self) -> float | None:
         """The middle of the kept ratios, None while there is none."""
-        if not self.ratios:
-            return None
-        ordered = sorted(self.ratios)
-        return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+        return middle(self.ratios)
 
 
 @dataclass(slots=True)
@@ -148,6 +172,7 @@ class TargetAccount:
         capped: how often a backend was left without.
         ended: Unix time of the last round's end in seconds, None before the first.
         supported: whether a backend speaks a version, as far as the last round's verdict knew.
+        idles, staples: what is known of idle connections and of stapled answers.
         foreign: how sessions of other targets fared here, by the other's name and the version.
         outlived: TLS versions in which a backend had issued sessions that are left behind, now that it is gone.
     """
@@ -159,11 +184,13 @@ class TargetAccount:
         self.capped = 0
         self.ended: float | None = None
         self.failures = {(stage, reason): 0 for stage, reasons in STAGE_REASONS.items() for reason in reasons}
-        self.requests = Histogram(SECONDS_BUCKETS)
+        self.traffic = TargetTraffic()
         self.present: frozenset[Address] = frozenset()
         self.backends: dict[Address, BackendAccount] = {}
         self.versions: dict[TlsVersion, VersionAccount] = {}
         self.supported: dict[tuple[Address, TlsVersion], bool] = {}
+        self.idles: dict[Address, Idle] = {}
+        self.staples: dict[Address, Staple] = {}
         self.foreign: dict[tuple[str, TlsVersion], ForeignAccount] = {}
         self.outlived: set[TlsVersion] = set()
         self._max_backends = max_backends
@@ -182,6 +209,12 @@ class TargetAccount:
         """Count a failure; a pair that the closed list does not know is a bug of ours, whatever it says."""
         pair = (failure.stage, failure.reason)
         self.failures[pair if pair in self.failures else (Stage.PROBE, Reason.BUG)] += 1
+
+    def note_split(self, check: HelloCheck) -> None:
+        """Note whether a ClientHello in two parts was taken; one that never reached the backend tells nothing."""
+        lost = check.failure is not None and check.failure.stage is not Stage.HANDSHAKE
+        if not lost and (backend := self.backends.get(check.backend)) is not None:
+            backend.splits[check.split] = check.failure is None
 
     def keep(self, present: Sequence[Address], supported: Mapping[tuple[Address, TlsVersion], bool]) -> None:
         """Open accounts for backends that came, with counters at 0, and drop those of backends that left.

@@ -8,7 +8,8 @@ from exporter.metrics.account import TargetAccount
 from exporter.metrics.assembly import assemble
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
-from exporter.metrics.readings import Reading, read_account
+from exporter.metrics.reading import Reading
+from exporter.metrics.readings import read_account
 from exporter.metrics.row import Row, check
 from exporter.model.fingerprint import SALT
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from exporter.metrics.families import TABLE
 from exporter.metrics.family import PREFIX, Family, Kind
-from exporter.metrics.labels import LeftOut
+from exporter.metrics.labels import Connection, LeftOut
 from exporter.metrics.ledger import MAX_BACKENDS
+from exporter.model.connections import End, Farewell, HelloSplit, StapleStatus, Trait
 from exporter.model.failure import STAGE_REASONS
 from exporter.model.observation import TimingSource
 from exporter.model.target import Resumption
@@ -37,6 +38,20 @@ holds it to the table.
   `rate(tlsprobe_resumptions_total[5m]) / rate(tlsprobe_resumption_attempts_total[5m])`. The share of their hint that
   tickets are known to live is `tlsprobe_ticket_oldest_accepted_seconds / tlsprobe_ticket_lifetime_seconds`, the age of
   a key `time() - tlsprobe_ticket_key_first_seen_timestamp_seconds`.
+- Families of HTTP are there only where requests are made: not with `http` off or `starttls` set. Those of reused
+  connections need more than one request a connection, those of idle ones a connection to hold. The connections that
+  carried requests are `tlsprobe_http_requests_total{{connection="new"}}`. Failures of the stages `proxy` and `starttls`
+  are shown only where there is a proxy to ask or a dialogue to hold.
+- `tlsprobe_backend_differences` compares what the backends' last full handshakes showed, of those that were reached in
+  the last rounds. `versions` tells whether they all speak this TLS version. `chain` takes in the leaf certificate.
+  Ticket lifetimes count as one from 80 % of the longest on, since some servers promise what is left of a key's life. A
+  backend whose certificate, chain, ALPN or cipher goes to and fro from handshake to handshake is several, and is left
+  out.
+- `tlsprobe_http_resumed_mismatches_total` counts from the third answer in a row on, and for 429, 500, 502, 503 and 504
+  from the fifth, as servers give those to anyone now and then. The last eight answers over full handshakes, or as many
+  as there were, but three at the least, must all have the one status.
+- The age of a stapled OCSP answer is `time() - tlsprobe_ocsp_this_update_timestamp_seconds`. It is asked for every some
+  minutes and not each round.
 - The census of ticket keys behind one address looks at the last samples alone, so its numbers are gauges: they can
   fall. `tlsprobe_ticket_key_census_offers / tlsprobe_ticket_key_census_hits` is the effective number of keys, and says
   little while there are few offers. The state `mixed` takes that into account: alert on the state.
@@ -49,6 +64,12 @@ _CLOSED = (
     ("state", "backend_state", BackendState),
     ("cause", "resumption_refusals_total", Cause),
     ("reason", "handshake_samples_left_out_total", LeftOut),
+    ("connection", "http_requests_total", Connection),
+    ("reason", "http_connection_ends_total", End),
+    ("farewell", "backend_farewells_total", Farewell),
+    ("trait", "backend_differences", Trait),
+    ("split", "hello_split_accepted", HelloSplit),
+    ("status", "ocsp_status", StapleStatus),
     ("mechanism", "connection_info", Mechanism),
     ("resumption", "expect_resumption", Resumption),
     ("source", "timing_source_info", TimingSource),

@@ -7,6 +7,9 @@ PREFIX = "tlsprobe_"
 
 _UNITS = ("seconds", "bytes", "ratio")
 
+SECONDS_BUCKETS = (*(0.00025 * 2**step for step in range(10)), 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds: doubling while a machine's work is told apart, coarser where only a wait is left to be told."""
+
 
 class Kind(StrEnum):
     """The metric types in use, by their names in the exposition."""
@@ -73,3 +76,18 @@ class Family:
         if not self.per_target:
             return 0
         return self.factor * (backends if self.per_backend else 1) * (versions if self.per_version else 1)
+
+
+def counter(name: str, labels: str, text: str, values: int = 1) -> Family:
+    """Make a row of a counter; label names are given with blanks between."""
+    return Family(name, Kind.COUNTER, text, tuple(labels.split()), values=values)
+
+
+def gauge(name: str, labels: str, text: str, values: int = 1, *, owner_labels: bool = False) -> Family:
+    """Make a row of a gauge."""
+    return Family(name, Kind.GAUGE, text, tuple(labels.split()), values, owner_labels=owner_labels)
+
+
+def histogram(name: str, labels: str, text: str, values: int = 1) -> Family:
+    """Make a row of a histogram of seconds."""
+    return Family(name, Kind.HISTOGRAM, text, tuple(labels.split()), values, SECONDS_BUCKETS)

@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping
 
-from exporter.metrics.account import BackendAccount, SessionAccount, TargetAccount, VersionAccount, full_facts
+from exporter.metrics.account import (
+    BackendAccount,
+    HandshakeCost,
+    SessionAccount,
+    TargetAccount,
+    VersionAccount,
+    full_facts,
+)
 from exporter.metrics.labels import LeftOut
+from exporter.metrics.traffic import asks
 from exporter.model.connections import HttpAnswer
 from exporter.model.failure import Failure, Reason
 from exporter.model.observation import Handshake, Mode, Observation, Origin, Timing, TlsFacts
@@ -30,6 +38,11 @@ def fold(account: TargetAccount, result: RoundResult) -> None:
         _begin_round(account, address)
     for observation in result.observations:
         _fold_observation(account, observation)
+    account.idles, account.staples = dict(result.idles), dict(result.staples)
+    account.traffic.note_held(result.held_ends)
+    account.traffic.note_pairs(result.request_pairs)
+    for check in result.hello_checks:
+        account.note_split(check)
     for offer in result.foreign:
         pair = account.foreign.get((offer.issuer_target, offer.version))
         if pair is not None and offer.outcome in _ANSWERED:
@@ -62,6 +75,7 @@ def _fold_verdicts(
         if verdict is None:
             continue
         account.ratios.extend(verdict.ratios)
+        account.mismatches += sum(mismatch.answers for mismatch in verdict.mismatches)
         for event in verdict.events:
             account.key_events[event.kind] += 1
         for crossing in verdict.crossings:
@@ -81,13 +95,17 @@ def _fold_observation(account: TargetAccount, observation: Observation) -> None:
     handshake = observation.outcome
     _observe_times(version, handshake.mode, handshake.timing)
     version.hello_retries += handshake.tls.hello_retry
-    if isinstance(handshake.http, HttpAnswer):
-        account.requests.observe(handshake.http.duration)
+    if handshake.http is not None:
+        account.traffic.note(handshake)
+        if backend is not None:
+            backend.traffic.note(handshake, large=account.target.http.large_path is not None)
+    if handshake.mode is Mode.FULL:
+        version.hello_bytes = handshake.tls.hello_bytes or None
     if handshake.tls.certificate is not None and observation.backend in account.present:
         version.leaves[observation.backend] = handshake.tls.certificate.fingerprint
     if backend is not None:
-        _note_backend(backend, handshake)
-        if observation.offer is None and _succeeded(handshake, http=account.target.http.enabled):
+        _note_rtt(backend, handshake.timing)
+        if observation.offer is None and _succeeded(handshake, http=asks(account.target)):
             backend.success = True
     if session is not None:
         _note_session(session, observation.version, handshake)
@@ -122,21 +140,21 @@ def _clean(timing: Timing) -> bool:
     return not timing.disturbed and not timing.duration_bound
 
 
-def _note_backend(backend: BackendAccount, handshake: Handshake) -> None:
-    backend.requests += handshake.http is not None
-    if handshake.timing.rtt is not None:
-        backend.rtt = min(handshake.timing.rtt, backend.rtt if backend.rtt is not None else handshake.timing.rtt)
+def _note_rtt(backend: BackendAccount, timing: Timing) -> None:
+    if timing.rtt is not None:
+        backend.rtt = min(timing.rtt, backend.rtt if backend.rtt is not None else timing.rtt)
 
 
 def _succeeded(handshake: Handshake, *, http: bool) -> bool:
     """Tell whether all went well that was asked for; an HTTP request that was never sent did not go well."""
-    answered = isinstance(handshake.http, HttpAnswer) or not http
-    return handshake.verify_failure is None and answered
+    answered = isinstance(handshake.http, HttpAnswer) and handshake.http.unexpected is None
+    return handshake.verify_failure is None and (answered or not http)
 
 
 def _note_session(session: SessionAccount, version: TlsVersion, handshake: Handshake) -> None:
-    session.tickets += len(handshake.tls.tickets)
-    session.received[handshake.mode] = handshake.tls.received_bytes
+    tls = handshake.tls
+    session.tickets += len(tls.tickets)
+    session.costs[handshake.mode] = HandshakeCost(tls.received_bytes, tls.sent_bytes, tls.round_trips)
     if _clean(handshake.timing):
         session.seconds[handshake.mode] = handshake.timing.duration
     if handshake.mode is Mode.FULL:

@@ -18,6 +18,7 @@ class Connection(StrEnum):
     """What an HTTP request rode on."""
 
     NEW = "new"
+    REUSED = "reused"
 
 
 def legible(value: str) -> str:

@@ -5,7 +5,7 @@ from threading import Lock
 from typing import TypeVar
 
 from exporter.metrics.account import TargetAccount
-from exporter.metrics.families import SECONDS_BUCKETS
+from exporter.metrics.family import SECONDS_BUCKETS
 from exporter.metrics.fold import fold
 from exporter.metrics.histogram import Distribution, Histogram
 from exporter.model.failure import Failure

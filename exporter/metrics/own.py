@@ -11,7 +11,7 @@ from exporter import __version__
 from exporter.metrics.assembly import assemble
 from exporter.metrics.faults import Faults
 from exporter.metrics.histogram import Distribution
-from exporter.metrics.readings import Reading
+from exporter.metrics.reading import Reading
 from exporter.metrics.row import Row, check
 from exporter.model.observation import TimingSource
 

@@ -1,11 +1,12 @@
 """What an account shows, as rows of the table's families."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from exporter.metrics.account import BackendAccount, SessionAccount, TargetAccount, VersionAccount
-from exporter.metrics.histogram import Distribution
-from exporter.metrics.labels import Connection
+from exporter.metrics.cold_readings import read_checks, read_costs, read_full, read_parties
+from exporter.metrics.connection_readings import read_backend_traffic, read_traffic
+from exporter.metrics.reading import Reading
+from exporter.model.failure import Stage
 from exporter.model.fingerprint import fingerprint
 from exporter.model.target import Address, Expect, Target, TlsVersion
 from exporter.model.verdicts import (
@@ -19,25 +20,11 @@ from exporter.model.verdicts import (
 )
 
 
-class Reading(NamedTuple):
-    """One series, or all series of one histogram, at one moment; a tuple, since that is the fastest thing to make.
-
-    Attributes:
-        family: its name in the table.
-        labels: values, in the order of the family's labels.
-        owner: names and values of the owner's own labels, where the family has them.
-    """
-
-    family: str
-    labels: tuple[str, ...]
-    value: float | Distribution
-    owner: tuple[tuple[str, str], ...] = ()
-
-
 def read_account(account: TargetAccount, salt: bytes) -> Iterator[Reading]:
     """Yield everything that is shown of one target; `salt` goes into the fingerprints of key names."""
     yield from _target(account)
     yield from _settings(account.target)
+    yield from read_traffic(account)
     for tls, version in account.versions.items():
         yield from _version((account.target.name, tls), version)
     for (issuer, tls), offers in account.foreign.items():
@@ -53,13 +40,18 @@ def _target(account: TargetAccount) -> Iterator[Reading]:
     yield Reading("rounds_total", target, account.rounds)
     yield Reading("round_overruns_total", target, account.overruns)
     yield Reading("series_capped_total", target, account.capped)
-    for (stage, reason), count in account.failures.items():
-        yield Reading("failures_total", (*target, stage, reason), count)
-    if account.target.http.enabled:
-        yield Reading("http_request_duration_seconds", (*target, Connection.NEW), account.requests.freeze())
+    yield from _failures(account)
     if account.ended is not None:
         yield Reading("last_round_timestamp_seconds", target, account.ended)
         yield Reading("backends", target, len(account.present))
+
+
+def _failures(account: TargetAccount) -> Iterator[Reading]:
+    """Yield the failures that there can be, and those that there were."""
+    asked = {Stage.PROXY: account.target.proxy is not None, Stage.STARTTLS: account.target.starttls is not None}
+    for (stage, reason), count in account.failures.items():
+        if count or asked.get(stage, True):
+            yield Reading("failures_total", (account.target.name, stage, reason), count)
 
 
 def _settings(target: Target) -> Iterator[Reading]:
@@ -97,6 +89,8 @@ def _version(labels: tuple[str, TlsVersion], version: VersionAccount) -> Iterato
         yield Reading("hello_retries_total", labels, version.hello_retries)
     if (ratio := version.median_ratio) is not None:
         yield Reading("resumed_to_full_time_ratio", labels, ratio)
+    if version.hello_bytes is not None:
+        yield Reading("client_hello_bytes", labels, version.hello_bytes)
     if version.leaves:
         yield Reading("certificates", labels, len(set(version.leaves.values())))
     if version.verdict is not None:
@@ -108,6 +102,7 @@ def _target_verdict(labels: tuple[str, ...], verdict: VersionVerdict) -> Iterato
         yield Reading("ticket_key_state", (*labels, state), state is verdict.state)
     if verdict.groups is not None:
         yield Reading("ticket_key_groups", labels, verdict.groups)
+    yield from read_parties(labels, verdict)
 
 
 def _backend(account: TargetAccount, address: Address, backend: BackendAccount, salt: bytes) -> Iterator[Reading]:
@@ -116,8 +111,8 @@ def _backend(account: TargetAccount, address: Address, backend: BackendAccount, 
         yield Reading("success", labels, backend.success)
     if backend.rtt is not None:
         yield Reading("rtt_seconds", labels, backend.rtt)
-    if account.target.http.enabled:
-        yield Reading("http_requests_total", (*labels, Connection.NEW), backend.requests)
+    yield from read_backend_traffic(account, address, backend.traffic)
+    yield from read_checks(account, address)
     for tls, version in account.versions.items():
         at = (*labels, tls)
         if (supported := account.supported.get((address, tls))) is not None:
@@ -165,17 +160,6 @@ def _session(labels: tuple[str, ...], session: SessionAccount, mechanism: Mechan
     yield Reading("tickets_received_total", labels, session.tickets)
     for mode, seconds in session.seconds.items():
         yield Reading("backend_handshake_seconds", (*labels, mode), seconds)
-    for mode, received in session.received.items():
-        yield Reading("handshake_received_bytes", (*labels, mode), received)
-    if (full := session.full) is None:
-        return
-    if full.lifetime is not None:
-        yield Reading("ticket_lifetime_seconds", labels, full.lifetime)
-    if full.max_early_data is not None:
-        yield Reading("ticket_max_early_data_bytes", labels, full.max_early_data)
-    key_type = ""
-    if full.certificate is not None:
-        key_type = full.certificate.key_type
-        yield Reading("certificate_not_after_timestamp_seconds", labels, full.certificate.not_after)
-        yield Reading("certificate_chain_bytes", labels, full.certificate.chain_bytes)
-    yield Reading("connection_info", (*labels, full.cipher, full.group, full.alpn, key_type, mechanism), 1)
+    yield from read_costs(labels, session)
+    if session.full is not None:
+        yield from read_full(labels, session.full, mechanism)

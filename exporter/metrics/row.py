@@ -9,7 +9,7 @@ from exporter.metrics.families import FAMILIES
 from exporter.metrics.family import Family
 from exporter.metrics.histogram import Distribution
 from exporter.metrics.labels import legible
-from exporter.metrics.readings import Reading
+from exporter.metrics.reading import Reading
 
 _LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
 

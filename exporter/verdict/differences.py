@@ -1,7 +1,7 @@
 """What differs between the backends of one name: a rotation or a rollout that is half done."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -83,7 +83,7 @@ def _turn(before: Looks | None, look: Look, number: int) -> Looks:
     if before is None:
         return Looks(look, number)
     if look.face == before.last.face:
-        return replace(before, last=look, round=number)
+        return Looks(look, number, before.earlier, before.returns)
     returns = (*before.returns[-1:], number) if look.face in before.earlier else before.returns
     earlier = (*(face for face in before.earlier if face != look.face), before.last.face)
     return Looks(look, number, earlier[-_KEPT:], returns)

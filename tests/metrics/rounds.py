@@ -1,8 +1,20 @@
 """Hand-made results of rounds, as short as their tests want them."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from exporter.model.connections import HttpAnswer
+from exporter.model.connections import (
+    Announced,
+    End,
+    HeldEnd,
+    HelloCheck,
+    HttpAnswer,
+    Idle,
+    RecordSizes,
+    RequestPair,
+    Reuse,
+    Staple,
+)
 from exporter.model.failure import Failure
 from exporter.model.observation import (
     Certificate,
@@ -15,7 +27,17 @@ from exporter.model.observation import (
     TimingSource,
     TlsFacts,
 )
-from exporter.model.target import Address, Endpoint, Expect, HttpSettings, ProbeSettings, Target, TlsVersion
+from exporter.model.target import (
+    Address,
+    Endpoint,
+    Expect,
+    HttpSettings,
+    IdleScope,
+    ProbeSettings,
+    StartTls,
+    Target,
+    TlsVersion,
+)
 from exporter.model.verdicts import ForeignOffer, RoundResult, VersionVerdict
 
 A, B, C = (Address(f"192.0.2.{number}", 443) for number in (1, 2, 3))
@@ -35,6 +57,11 @@ def target(
     http: bool = True,
     survival: bool = True,
     share_with: tuple[str, ...] = (),
+    requests: int = 5,
+    idle: IdleScope = IdleScope.TARGET,
+    large_path: str | None = None,
+    proxy: Endpoint | None = None,
+    starttls: StartTls | None = None,
 ) -> Target:
     """Make a target."""
     return Target(
@@ -44,9 +71,11 @@ def target(
         versions=versions,
         expect=expect or Expect(),
         labels=labels,
-        http=HttpSettings(enabled=http),
-        probe=ProbeSettings(survival=survival),
+        http=HttpSettings(enabled=http, large_path=large_path),
+        probe=ProbeSettings(survival=survival, requests=requests, idle=idle),
         share_with=share_with,
+        proxy=proxy,
+        starttls=starttls,
     )
 
 
@@ -63,6 +92,7 @@ def certificate(fingerprint: bytes = LEAF) -> Certificate:
         names=("shop.example.com",),
         chain_bytes=1830,
         chain_count=2,
+        name_count=1,
     )
 
 
@@ -91,6 +121,18 @@ def timing(
 
 
 ANSWER = HttpAnswer(status=200, version="1.1", body_bytes=12, duration=0.002, keep_alive=True)
+RECORDED = replace(ANSWER, announced=Announced(timeout=65), records=RecordSizes(first=1370, largest=4096, count=3))
+
+
+def kept(
+    *answers: HttpAnswer,
+    end: End = End.OWN_LIMIT,
+    failure: Failure | None = None,
+    large: HttpAnswer | Failure | None = None,
+) -> Reuse:
+    """Make what came of further requests on a connection, the last of them without an answer where it ended early."""
+    attempts = len(answers) + (end is not End.OWN_LIMIT)
+    return Reuse(attempts, answers, end, failure, large=large)
 
 
 def full(
@@ -104,6 +146,7 @@ def full(
     http: HttpAnswer | Failure | None = ANSWER,
     hello_retry: bool = False,
     session_id: bool = False,
+    reuse: Reuse | None = None,
 ) -> Observation:
     """Make the observation of a full handshake with its request."""
     facts = TlsFacts(
@@ -112,12 +155,17 @@ def full(
         group="x25519",
         alpn="http/1.1",
         tickets=tickets,
+        hello_bytes=517,
+        sent_bytes=600,
         received_bytes=2800,
+        round_trips=1 + (version is TLS12) + hello_retry,
         certificate=leaf or certificate(),
+        name_matches=True,
+        extended_master_secret=True if version is TLS12 else None,
         hello_retry=hello_retry,
         session_id=session_id,
     )
-    return Observation(backend, version, None, Handshake(facts, times or timing(), verify_failure, http))
+    return Observation(backend, version, None, Handshake(facts, times or timing(), verify_failure, http, reuse))
 
 
 def offered(
@@ -129,6 +177,7 @@ def offered(
     resumed: bool = True,
     shown: bool = True,
     times: Timing | None = None,
+    http: HttpAnswer | Failure | None = None,
 ) -> Observation:
     """Make the observation of a session that was offered, by default one of the backend's own that was resumed."""
     facts = TlsFacts(
@@ -137,9 +186,11 @@ def offered(
         resumed=resumed,
         offered=shown,
         offer_kind="ticket" if shown else "",
+        sent_bytes=900,
         received_bytes=600 if resumed else 2800,
+        round_trips=1,
     )
-    outcome = Handshake(facts, times or timing(0.0015, server=0.0004))
+    outcome = Handshake(facts, times or timing(0.0015, server=0.0004), None, http)
     return Observation(backend, version, _offer(backend, issuer, origin), outcome)
 
 
@@ -170,6 +221,11 @@ def round_of(
     supported: Mapping[tuple[Address, TlsVersion], bool] | None = None,
     unreached: tuple[Address, ...] = (),
     foreign: tuple[ForeignOffer, ...] = (),
+    request_pairs: tuple[RequestPair, ...] = (),
+    staples: Mapping[Address, Staple] | None = None,
+    hello_checks: tuple[HelloCheck, ...] = (),
+    idles: Mapping[Address, Idle] | None = None,
+    held_ends: tuple[HeldEnd, ...] = (),
 ) -> RoundResult:
     """Make the result of a round."""
     return RoundResult(
@@ -184,4 +240,9 @@ def round_of(
         supported=supported or {},
         unreached=unreached,
         foreign=foreign,
+        request_pairs=request_pairs,
+        staples=staples or {},
+        hello_checks=hello_checks,
+        idles=idles or {},
+        held_ends=held_ends,
     )

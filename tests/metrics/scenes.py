@@ -1,14 +1,30 @@
 """What the golden expositions show: one scene each, from hand-made results."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from exporter.metrics.collector import LedgerCollector
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import Build, OwnCollector, Reload, Sources
+from exporter.model.connections import (
+    End,
+    Farewell,
+    HeldEnd,
+    HelloCheck,
+    HelloSplit,
+    Idle,
+    Mismatch,
+    Party,
+    RecordSizes,
+    RequestPair,
+    Staple,
+    StapleStatus,
+    Trait,
+)
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Origin, Ticket, TimingSource
-from exporter.model.target import Expect, Resumption
+from exporter.model.target import Endpoint, Expect, Resumption, StartTls
 from exporter.model.verdicts import (
     BackendState,
     BackendVerdict,
@@ -25,7 +41,25 @@ from exporter.model.verdicts import (
     VersionVerdict,
     Weakness,
 )
-from tests.metrics.rounds import STARTED, TLS12, TLS13, V6, A, B, C, full, lost, offered, round_of, target, timing
+from tests.metrics.rounds import (
+    ANSWER,
+    RECORDED,
+    STARTED,
+    TLS12,
+    TLS13,
+    V6,
+    A,
+    B,
+    C,
+    certificate,
+    full,
+    kept,
+    lost,
+    offered,
+    round_of,
+    target,
+    timing,
+)
 
 Shown = LedgerCollector | OwnCollector
 
@@ -191,6 +225,69 @@ def mixed() -> Sequence[Shown]:
     return [collector(ledger)]
 
 
+def kept_alive() -> Sequence[Shown]:
+    """One backend keeps connections and one closes them; one that leaves drops its held one."""
+    shop = target(large_path="/large")
+    reset = Failure(Stage.HTTP, Reason.RESET)
+    broken = kept(ANSWER, end=End.RESET, failure=reset)
+    large = replace(RECORDED, records=RecordSizes(1370, 16384, 70))
+    ledger = Ledger()
+    ledger.fold(
+        round_of(
+            shop,
+            (A, B, C),
+            [
+                full(A, http=RECORDED, reuse=kept(RECORDED, RECORDED, large=large)),
+                offered(A, http=replace(ANSWER, status=403)),
+                full(B, reuse=kept(end=End.CONNECTION_CLOSE)),
+                full(C, reuse=broken),
+            ],
+            verdicts={TLS13: VersionVerdict(TargetState.CONSISTENT, mismatches=(Mismatch(A, full=200, resumed=403),))},
+            failures=((C, reset),),
+            request_pairs=(RequestPair(new=0.008, reused=0.002),),
+            idles={A: Idle(lived=64.0, died=66.0), C: Idle()},
+        )
+    )
+    held_ends = (HeldEnd(C, End.RESET, Farewell.DROPPED), HeldEnd(A, End.IDLE_TIMEOUT))
+    ledger.fold(round_of(shop, (A, B), idles={A: Idle(lived=64.0, died=65.0)}, held_ends=held_ends))
+    return [collector(ledger)]
+
+
+def half_rolled_out() -> Sequence[Shown]:
+    """One of three backends has a new certificate, speaks no TLS 1.2, and does not take a hello in two records."""
+    shop = target(versions=(TLS12, TLS13), starttls=StartTls.SMTP, proxy=Endpoint("proxy.example.com", 3128))
+    stapled = Staple(StapleStatus.GOOD, STARTED - 90, STARTED - 60, STARTED + 3600)
+    parties = {Trait.CERTIFICATE: (Party("01", (A, B)), Party("02", (C,))), Trait.ALPN: (Party("h2", (A, B, C)),)}
+    spoken = {Trait.VERSIONS: (Party("TLS 1.2", (A, B)), Party("no TLS 1.2", (C,)))}
+    ledger = Ledger()
+    ledger.fold(
+        round_of(
+            shop,
+            (A, B, C),
+            [
+                full(A, TLS12, http=None),
+                full(A, http=None),
+                full(B, TLS12, http=None),
+                full(B, http=None),
+                full(C, http=None, leaf=certificate(b"\x02" * 32)),
+            ],
+            verdicts={
+                TLS12: VersionVerdict(TargetState.CONSISTENT, parties=spoken),
+                TLS13: VersionVerdict(TargetState.CONSISTENT, parties=parties),
+            },
+            supported={(C, TLS12): False, (C, TLS13): True},
+            staples={A: stapled, B: Staple(StapleStatus.NONE), C: Staple(StapleStatus.UNREADABLE)},
+            hello_checks=(
+                HelloCheck(A, HelloSplit.SEGMENTS),
+                HelloCheck(A, HelloSplit.RECORDS),
+                HelloCheck(C, HelloSplit.RECORDS, Failure(Stage.HANDSHAKE, Reason.RESET)),
+                HelloCheck(B, HelloSplit.RECORDS, Failure(Stage.CONNECT, Reason.TIMEOUT)),
+            ),
+        )
+    )
+    return [collector(ledger)]
+
+
 def foreign() -> Sequence[Shown]:
     """Sessions of two other targets are offered, and those of one of them are accepted."""
     shop = target(versions=(TLS12, TLS13), share_with=("blog", "bank"))
@@ -224,6 +321,8 @@ SCENES: Mapping[str, Callable[[], Sequence[Shown]]] = {
     "trouble": trouble,
     "rotation": rotation,
     "mixed": mixed,
+    "kept_alive": kept_alive,
+    "half_rolled_out": half_rolled_out,
     "foreign": foreign,
     "own": own,
 }

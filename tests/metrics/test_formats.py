@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from prometheus_client.core import Metric
 
 from exporter.metrics.assembly import assemble
-from exporter.metrics.families import FAMILIES, SECONDS_BUCKETS, TABLE
-from exporter.metrics.family import Family
+from exporter.metrics.families import FAMILIES, TABLE
+from exporter.metrics.family import SECONDS_BUCKETS, Family
 from exporter.metrics.formats import write_openmetrics, write_text
 from exporter.metrics.histogram import Histogram
 from exporter.metrics.ledger import Ledger
-from exporter.metrics.readings import Reading
+from exporter.metrics.reading import Reading
 from exporter.metrics.row import Row, check
 from tests.metrics.cost import THEIRS, fleet, measure
 from tests.metrics.parsed import OPENMETRICS, TEXT, expose, families

@@ -39,7 +39,8 @@ def test_counters_begin_at_zero_before_the_first_round() -> None:
 
     scrape = Scrape(ledger)
 
-    pairs = [(stage, reason) for stage, reasons in STAGE_REASONS.items() for reason in reasons]
+    elsewhere = {Stage.PROXY, Stage.STARTTLS}
+    pairs = [(stage, why) for stage, reasons in STAGE_REASONS.items() if stage not in elsewhere for why in reasons]
     assert [0] * len(pairs) == [scrape.value("failures_total", stage=stage, reason=reason) for stage, reason in pairs]
     assert len(pairs) == len(scrape.labels("failures_total"))
     for tls in (TLS12, TLS13):
