@@ -3,8 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
+from exporter.cli.connections import connections_document
 from exporter.cli.summary import BackendSummary, Summary, VersionSummary
-from exporter.model.observation import Certificate, Ticket
+from exporter.model.observation import Certificate, Ticket, TlsFacts
 
 
 def to_document(summary: Summary) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def to_document(summary: Summary) -> dict[str, Any]:
             }
             for backend, failure, count in summary.failures
         ],
+        "connections": connections_document(summary.connections),
     }
 
 
@@ -63,6 +65,7 @@ def _backend(backend: BackendSummary) -> dict[str, Any]:
         "verified": backend.verified,
         "certificate": None if backend.certificate is None else _certificate(backend.certificate),
         "tickets": [_ticket(ticket) for ticket in backend.tickets],
+        "cold_handshake": None if backend.cold is None else _cold(backend.cold),
         "at_home": {str(outcome): count for outcome, count in backend.home.items()},
         "at_the_next": {str(outcome): count for outcome, count in backend.neighbour.items()},
         "key_since": backend.verdict.key_since,
@@ -88,6 +91,19 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
         "names": list(certificate.names),
         "chain_bytes": certificate.chain_bytes,
         "chain_count": certificate.chain_count,
+        "name_count": certificate.name_count,
+    }
+
+
+def _cold(facts: TlsFacts) -> dict[str, Any]:
+    return {
+        "round_trips": facts.round_trips,
+        "hello_retry": facts.hello_retry,
+        "hello_bytes": facts.hello_bytes,
+        "sent_bytes": facts.sent_bytes,
+        "received_bytes": facts.received_bytes,
+        "name_matches": facts.name_matches,
+        "extended_master_secret": facts.extended_master_secret,
     }
 
 

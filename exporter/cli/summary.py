@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from exporter.cli.connections import ConnectionSummary, summarise_connections
 from exporter.model.failure import Failure
 from exporter.model.fingerprint import SALT, fingerprint
-from exporter.model.observation import Certificate, Handshake, Mode, Observation, Origin, Ticket
+from exporter.model.observation import Certificate, Handshake, Mode, Observation, Origin, Ticket, TlsFacts
 from exporter.model.target import Address, Target, TlsVersion
 from exporter.model.verdicts import (
     BackendState,
@@ -27,7 +28,7 @@ class BackendSummary:
     """One backend, one TLS version; times are medians in seconds, None where there was no sample.
 
     Attributes:
-        tickets: of the last full handshake.
+        tickets, cold: of the last full handshake.
         key: the ticket key's fingerprint, None where no name is visible.
         home, neighbour: how offers ended, each outcome with its count.
         verdict: all that was concluded of the backend in the last round.
@@ -49,6 +50,7 @@ class BackendSummary:
     certificate: Certificate | None
     verified: bool | None
     tickets: tuple[Ticket, ...]
+    cold: TlsFacts | None
     home: Counter[OfferOutcome]
     neighbour: Counter[OfferOutcome]
     verdict: BackendVerdict
@@ -84,6 +86,7 @@ class Summary:
     backends: tuple[BackendSummary, ...]
     versions: tuple[VersionSummary, ...]
     failures: tuple[tuple[Address | None, Failure, int], ...]
+    connections: ConnectionSummary
 
     @property
     def probed(self) -> bool:
@@ -95,7 +98,9 @@ class Summary:
         """Whether nothing was found that should be looked after."""
         # Whether 0-RTT is wanted is the owner's business, as long as it is told.
         endangered = any(set(backend.verdict.dangers) - {Danger.EARLY_DATA} for backend in self.backends)
-        return self.probed and not self.failures and not endangered and all(one.healthy for one in self.versions)
+        if self.failures or endangered or not self.connections.healthy:
+            return False
+        return self.probed and all(one.healthy for one in self.versions)
 
 
 def summarise(results: Sequence[RoundResult], salt: bytes = SALT) -> Summary:
@@ -116,6 +121,7 @@ def summarise(results: Sequence[RoundResult], salt: bytes = SALT) -> Summary:
             (*failed, count)
             for failed, count in Counter(failed for result in results for failed in result.failures).items()
         ),
+        connections=summarise_connections(results),
     )
 
 
@@ -162,6 +168,7 @@ def _summarise_backend(
         certificate=newest.tls.certificate if newest else None,
         verified=newest.verify_failure is None if newest else None,
         tickets=newest.tls.tickets if newest else (),
+        cold=newest.tls if newest else None,
         home=_outcomes(here, Origin.SELF),
         neighbour=_outcomes(
             [one for one in seen if one.offer and one.offer.issuer == backend and one.version == version], Origin.PEER

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from exporter.cli.connections import describe_connections
 from exporter.cli.summary import BackendSummary, Summary, VersionSummary
 from exporter.model.verdicts import BackendState, Census, Mechanism, OfferOutcome
 from exporter.verdict.findings import dangers_at
@@ -49,6 +50,16 @@ def render_summary(summary: Summary, painter: Painter, now: float) -> Iterator[s
         yield from _facts(rows, now)
         yield from _findings(rows, painter)
         yield from _verdict(version, painter)
+    yield from _connections(summary, painter, now)
+
+
+def _connections(summary: Summary, painter: Painter, now: float) -> Iterator[str]:
+    lines = list(describe_connections(summary.connections, now))
+    if lines:
+        yield ""
+        yield painter.paint("Connections", "bold")
+    for text, well in lines:
+        yield f"  {_harmless(text) if well else painter.paint(text, 'red')}"
 
 
 def _failures(summary: Summary, painter: Painter) -> Iterator[str]:
@@ -107,14 +118,34 @@ def _offers(outcomes: Counter[OfferOutcome]) -> str:
     return ", ".join(f"{count} {outcome.replace('_', ' ')}" for outcome, count in outcomes.most_common())
 
 
-def _facts(rows: Iterable[BackendSummary], now: float) -> Iterator[str]:
+def _facts(rows: Sequence[BackendSummary], now: float) -> Iterator[str]:
     """Yield what handshakes showed, once for all backends that showed the same."""
     alike: dict[str, list[str]] = {}
     for row in rows:
         if row.cipher:
-            alike.setdefault(_fact(row, now), []).append(str(row.backend))
+            for fact in (_fact(row, now), _cold(row)):
+                alike.setdefault(fact, []).append(str(row.backend))
+    everybody = sum(bool(row.cipher) for row in rows)
     for fact, backends in alike.items():
-        yield f"  {fact}" if len(alike) == 1 else f"  {', '.join(backends)}: {fact}"
+        yield f"  {fact}" if len(backends) == everybody else f"  {', '.join(backends)}: {fact}"
+
+
+def _cold(row: BackendSummary) -> str:
+    """Say what a full handshake takes on the wire."""
+    facts, certificate = row.cold, row.certificate
+    if facts is None:
+        return ""
+    trips = "1 round trip" if facts.round_trips == 1 else f"{facts.round_trips} round trips"
+    words = [f"full handshake: {trips}, {facts.sent_bytes} bytes sent and {facts.received_bytes} received"]
+    if facts.hello_retry:
+        words.append("the server asked for another key share first (HelloRetryRequest)")
+    if certificate is not None and certificate.chain_count:
+        count = "1 certificate" if certificate.chain_count == 1 else f"{certificate.chain_count} certificates"
+        names = "1 name" if certificate.name_count == 1 else f"{certificate.name_count} names"
+        words.append(f"{count} of {certificate.chain_bytes} bytes with {names}")
+    if facts.name_matches is False:
+        words.append("not for this server name")
+    return "; ".join(words)
 
 
 def _findings(rows: Iterable[BackendSummary], painter: Painter) -> Iterator[str]:

@@ -22,6 +22,7 @@ class Settings:
             before it is used. None makes a key in the process.
         tickets: without them sessions are cached; TLS 1.3 still gives tickets, which only name a cached session.
         bind: more words for the bind line, such as allow-0rtt.
+        frontend: more lines for the frontend.
     """
 
     leaf: Leaf
@@ -29,6 +30,7 @@ class Settings:
     tickets: bool = True
     versions: tuple[TlsVersion, ...] = (TlsVersion.TLS12, TlsVersion.TLS13)
     bind: str = ""
+    frontend: str = ""
 
 
 class Haproxy(Server):
@@ -92,5 +94,6 @@ defaults
     timeout connect 10s
 frontend site
     {" ".join(words)}
+    {settings.frontend}
     http-request return status 200 content-type text/plain string "haproxy"
 """

@@ -2,6 +2,7 @@
 "use strict";
 
 const fs = require("node:fs");
+const http2 = require("node:http2");
 const https = require("node:https");
 
 const settings = JSON.parse(process.argv[2]);
@@ -15,5 +16,8 @@ const options = {
   ...(settings.ticketKeys && { ticketKeys: Buffer.from(settings.ticketKeys, "base64") }),
 };
 
-const server = https.createServer(options, (request, response) => response.end("node\n"));
+const answer = (request, response) => response.end("node\n");
+const server = settings.http2
+  ? http2.createSecureServer({ ...options, allowHTTP1: true }, answer)
+  : https.createServer(options, answer);
 server.listen(settings.port, settings.host);

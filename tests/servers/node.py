@@ -20,12 +20,14 @@ class Settings:
         ticket_key: the 48 bytes of `ticketKeys`; None makes a key in the process.
         session_context: `sessionIdContext`. Tickets of another context are refused although the key is shared; Node's
             own default is a hash of the command line, so that two ports on one machine never share.
+        http2: whether it speaks HTTP/2, too.
     """
 
     leaf: Leaf
     ticket_key: bytes | None = None
     session_context: str = "site"
     versions: tuple[TlsVersion, ...] = (TlsVersion.TLS12, TlsVersion.TLS13)
+    http2: bool = False
 
 
 def start(folder: Path, address: Address, settings: Settings) -> Server:
@@ -39,6 +41,7 @@ def start(folder: Path, address: Address, settings: Settings) -> Server:
         "sessionIdContext": settings.session_context,
         "minVersion": f"TLSv{min(settings.versions)}",
         "maxVersion": f"TLSv{max(settings.versions)}",
+        "http2": settings.http2,
         "ticketKeys": settings.ticket_key and base64.b64encode(settings.ticket_key).decode(),
     }
     return Server(address, (find_program("node"), str(_SCRIPT), json.dumps(arguments)), folder)

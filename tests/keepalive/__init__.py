@@ -1,0 +1,1 @@
+"""Connections that carry several requests, against real servers."""
