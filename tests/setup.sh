@@ -18,6 +18,12 @@ programs=( # program, and the package that has it
     ip iproute2
     gcc gcc
     setpriv util-linux
+    dovecot dovecot-core
+    slapd slapd
+    vsftpd vsftpd
+    mariadbd mariadb-server-core
+    tinyproxy tinyproxy-bin
+    curl curl
 )
 if [[ ${1-} == bench ]]; then
     programs+=(prometheus-blackbox-exporter prometheus-blackbox-exporter)
@@ -30,6 +36,12 @@ done
 for library in openssl mbedtls nss wolfssl; do # lighttpd's modules, which bring lighttpd along
     [[ -e /usr/lib/lighttpd/mod_$library.so ]] || missing+=("lighttpd-mod-$library")
 done
+for protocol in imap pop3; do # of Dovecot's
+    [[ -e /usr/lib/dovecot/$protocol ]] || missing+=("dovecot-${protocol}d")
+done
+compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
+# Debian has one mail server at a time, and would remove whatever else is installed for Exim.
+command -v exim4 sendmail >/dev/null || missing+=(exim4-daemon-light)
 [[ -e /usr/include/stdlib.h ]] || missing+=(libc6-dev)
 # Not a program: it is preloaded, and the loader complains where it is missing.
 [[ -z $(LD_PRELOAD=libnss_wrapper.so /bin/true 2>&1) ]] || missing+=(libnss-wrapper)

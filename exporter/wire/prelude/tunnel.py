@@ -11,6 +11,8 @@ _MOST_HEAD_BYTES = 1 << 16
 _USER_AGENT = f"tlsprobe/{__version__} (tls-resumption-exporter)"
 _FIELDS_TOO_LARGE = 431  # h11 hints at this status when a head outgrows its buffer (RFC 6585 section 5)
 _PROXY_AUTHENTICATION_REQUIRED = 407
+_PREFIX = b"HTTP/"
+_NO_HTTP = "no answer of HTTP's"
 
 
 def ask_tunnel(conversation: Conversation, backend: Address) -> Waiting[None]:
@@ -33,6 +35,7 @@ def ask_tunnel(conversation: Conversation, backend: Address) -> Waiting[None]:
 
 def _status(conversation: Conversation, connection: h11.Connection) -> Waiting[int]:
     """Return the final answer's status; interim answers are passed over, bounded as all bytes are."""
+    start = b""
     try:
         while True:
             event = connection.next_event()
@@ -41,7 +44,11 @@ def _status(conversation: Conversation, connection: h11.Connection) -> Waiting[i
             if event is h11.NEED_DATA:
                 yield from conversation.wait()
                 if data := conversation.take_rest():
+                    start = (start + data)[: len(_PREFIX)]
+                    if not _PREFIX.startswith(start):  # told at once, since such a peer may wait for us
+                        raise RefusalError(Reason.MALFORMED, _NO_HTTP)
                     connection.receive_data(data)
     except h11.RemoteProtocolError as error:
-        too_large = error.error_status_hint == _FIELDS_TOO_LARGE
-        raise RefusalError(Reason.TOO_LARGE if too_large else Reason.MALFORMED, "no answer of HTTP's") from error
+        if error.error_status_hint == _FIELDS_TOO_LARGE:
+            raise RefusalError(Reason.TOO_LARGE, "a head without end") from error
+        raise RefusalError(Reason.MALFORMED, _NO_HTTP) from error

@@ -1,0 +1,1 @@
+"""What goes ahead of TLS, against real servers: mail, databases, proxies and balancers."""
