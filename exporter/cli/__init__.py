@@ -5,6 +5,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from exporter.cli.arguments import parse_words
 from exporter.cli.complaint import say_once
@@ -41,7 +42,21 @@ def _run_command(words: Sequence[str] | None) -> int:
 def _check(words: Namespace) -> int:
     code, text = check(words.file)
     print(say_once(text, words.file), file=sys.stderr if code else sys.stdout)
-    return code
+    return max(code, _check_lock(words.web_config))
+
+
+def _check_lock(file: Path | None) -> int:
+    if file is None:
+        return 0
+    # TLS contexts and all that belongs to them are needed for few configurations.
+    from exporter.web.load import load_lock  # noqa: PLC0415
+
+    try:
+        load_lock(file)
+    except ConfigError as error:
+        print(say_once(str(error), file), file=sys.stderr)
+        return FAILED
+    return 0
 
 
 def _schema(_words: Namespace) -> int:
@@ -70,4 +85,4 @@ def _run(words: Namespace) -> int:
     # The daemon's parts take a while to import, which `check` should not wait for.
     from exporter.cli.run import run  # noqa: PLC0415
 
-    return run(words.config, words.listen)
+    return run(words)

@@ -57,13 +57,30 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     run.add_argument(
         "--config", type=Path, metavar="FILE", help="the configuration (none: the built-in reference alone is probed)"
     )
-    run.add_argument(
-        "--web.listen-address",
-        dest="listen",
-        action="append",
-        metavar="HOST:PORT",
-        help="where to serve metrics, may be repeated (the configuration's `listen`, :10507)",
-    )
+    _add_web(run.add_argument_group("web side"))
+
+
+def _add_web(web: "argparse._ArgumentGroup") -> None:
+    web.add_argument("--web.listen-address", dest="listen", action="append", metavar="HOST:PORT",
+                     help="where to serve metrics, also as unix:/PATH; may be repeated "
+                     "(the configuration's `listen`, :10507)")  # fmt: skip
+    web.add_argument("--web.systemd-socket", dest="systemd_socket", action="store_true",
+                     help="serve on the sockets that systemd has opened, and on no other (on addresses)")  # fmt: skip
+    web.add_argument("--web.health-address", dest="health", action="append", metavar="HOST:PORT", default=[],
+                     help="where to tell health and readiness besides, in plain HTTP and to everybody; "
+                     "may be repeated (nowhere)")  # fmt: skip
+    _add_lock(web)
+    web.add_argument("--web.external-url", dest="external_url", metavar="URL",
+                     help="how people reach the pages, where a proxy is in front (unknown)")  # fmt: skip
+    web.add_argument("--web.route-prefix", dest="route_prefix", metavar="PATH",
+                     help="in front of every path (the external URL's path)")  # fmt: skip
+    web.add_argument("--web.enable-lifecycle", dest="lifecycle", action="store_true",
+                     help="let POST /-/reload read the configuration anew (it is refused)")  # fmt: skip
+
+
+def _add_lock(group: "argparse._ActionsContainer") -> None:
+    group.add_argument("--web.config.file", dest="web_config", type=Path, metavar="FILE",
+                       help="TLS, passwords and more, in the form that Prometheus exporters share (none)")  # fmt: skip
 
 
 def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -74,6 +91,7 @@ def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "line. Exit code: 0 it can be used, 1 it has problems.",
     )
     check.add_argument("file", type=Path, metavar="FILE", help="the configuration, in YAML")
+    _add_lock(check)
 
 
 def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:

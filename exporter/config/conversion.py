@@ -11,9 +11,9 @@ import msgspec
 from msgspec.structs import FieldInfo
 
 from exporter.config.problem import Findings, Place, show
-from exporter.config.schema import Section
+from exporter.config.schema import Fields
 
-S = TypeVar("S", bound=Section)
+S = TypeVar("S", bound=Fields)
 
 _GENERAL: Mapping[object, str] = {
     bool: "true or false",
@@ -43,7 +43,7 @@ def convert(kind: type[S], tree: object, place: Place, findings: Findings) -> S:
 
 
 @cache
-def _fields(kind: type[Section]) -> Mapping[str, FieldInfo]:
+def _fields(kind: type[Fields]) -> Mapping[str, FieldInfo]:
     return {info.encode_name: info for info in msgspec.structs.fields(kind)}
 
 
@@ -63,7 +63,7 @@ def _field(info: FieldInfo, tree: Mapping[str, object], place: Place, findings: 
 def _value(kind: Any, value: object, place: Place, findings: Findings) -> object:
     """Return the value in the given type, or UNSET if it was refused."""
     members = _members(kind)
-    section = next((member for member in members if isinstance(member, type) and issubclass(member, Section)), None)
+    section = next((member for member in members if isinstance(member, type) and issubclass(member, Fields)), None)
     if section is not None and (isinstance(value, dict) or len(members) == 1):
         return convert(section, value, place, findings)
     origin = get_origin(members[0])

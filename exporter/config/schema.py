@@ -73,8 +73,12 @@ Bytes = Annotated[int, Meta(ge=1, le=64 << 20, extra={"allowed": "a whole number
 Share = Annotated[float, Meta(ge=0, le=1, extra={"allowed": "a number from 0 to 1"})]
 
 
-class Section(Struct, forbid_unknown_fields=True, frozen=True):
-    """A mapping of known fields."""
+class Fields(Struct, forbid_unknown_fields=True, frozen=True):
+    """A mapping of known fields, in whichever file."""
+
+
+class Section(Fields, frozen=True):
+    """A part of the configuration file, or all of it."""
 
 
 class SecretSection(Section, frozen=True):

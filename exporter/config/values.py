@@ -21,6 +21,8 @@ _LONGEST = 366 * 86400.0
 
 _ADDRESS = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,6}))?")
 _DNS_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+UNIX: Final = "unix:"
+"""What stands before the path of a socket file to listen on."""
 _ADDRESS_FORMS = "HOST:PORT, such as name:443, 10.0.0.1:443 or [::1]:443"
 _HOST_FORMS = "a DNS name, or an IP address such as 10.0.0.1 or [::1]"
 
@@ -52,11 +54,23 @@ def parse_endpoint(text: str, default_port: int = 443) -> Endpoint:
 
 
 def parse_listen_address(text: str) -> str:
-    """Return a listen address in its one normal form: an empty host is all interfaces, port 0 any free one."""
+    """Return a listen address in its one normal form: an empty host is all interfaces, port 0 any free one.
+
+    `unix:/PATH` is a socket file (unix(7): a path of up to 107 bytes).
+    """
+    if text.startswith(UNIX):
+        return _socket_file(text)
     host, port = _split(text)
     if port is None:
         raise RefusedError(f"{show(text)} has no port", "HOST:PORT or :PORT, such as :10507")
     return str(Endpoint(parse_host(host) if host else "", port))
+
+
+def _socket_file(text: str) -> str:
+    path = text.removeprefix(UNIX)
+    if not path.startswith("/") or "\0" in path or len(path.encode("utf-8", "surrogateescape")) > 107:
+        raise RefusedError(f"{show(text)} is no socket file", "unix:/PATH of up to 107 bytes")
+    return text
 
 
 def parse_host(text: str) -> str:

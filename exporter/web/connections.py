@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import cast
 
+from exporter.web.lock import TlsLock
+from exporter.web.sealed import Sealed
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -43,16 +46,26 @@ class _Phase(Enum):
 
 
 class Connections:
-    """All open connections: makes the protocol of each, and decides which has to go."""
+    """All open connections: makes the protocol of each, and decides which has to go.
 
-    def __init__(self, serve: Callable[[], asyncio.Protocol], bounds: Bounds) -> None:
+    Args:
+        serve: makes what serves one.
+        bounds: how much clients may take of us.
+        tls: how TLS is spoken with whoever comes now, None for plain HTTP.
+    """
+
+    def __init__(
+        self, serve: Callable[[], asyncio.Protocol], bounds: Bounds, tls: Callable[[], TlsLock | None] = lambda: None
+    ) -> None:
         self.bounds = bounds
         self._serve = serve
+        self._tls = tls
         self._open: dict[asyncio.Protocol, Connection] = {}
 
     def accept(self) -> asyncio.Protocol:
         """Return the protocol for a new connection: a factory for asyncio's create_server."""
-        return Connection(self._serve(), self)
+        served, lock = self._serve(), self._tls()
+        return Connection(served, self, None if lock is None else Sealed(served, lock))
 
     def of(self, served: object) -> "Connection | None":
         """Return the connection behind the protocol that serves it, None once it is dropped."""
@@ -89,10 +102,12 @@ class Connections:
 
 
 class Connection(asyncio.Protocol):
-    """One client: hands everything on to the protocol that serves it, and watches the time meanwhile."""
+    """One client: hands everything on to the protocol that serves it, through TLS if any, and watches the time."""
 
-    def __init__(self, served: asyncio.Protocol, all_open: Connections) -> None:
+    def __init__(self, served: asyncio.Protocol, all_open: Connections, sealed: Sealed | None) -> None:
         self._served = served
+        self._sealed = sealed
+        self._inner: asyncio.Protocol = sealed or served
         self._all = all_open
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
@@ -115,7 +130,8 @@ class Connection(asyncio.Protocol):
     @property
     def pending(self) -> int:
         """Bytes of answers that the client has not taken yet."""
-        return self._transport.get_write_buffer_size() if self._transport else 0
+        line = self._sealed or self._transport
+        return line.get_write_buffer_size() if line else 0
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -152,7 +168,7 @@ class Connection(asyncio.Protocol):
             return
         self._transport = stream
         self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
-        self._served.connection_made(transport)
+        self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
         """Count what came of a request, and begin its deadline with its first byte."""
@@ -163,20 +179,22 @@ class Connection(asyncio.Protocol):
         if self._phase is _Phase.REQUEST and self._received > self._all.bounds.request_bytes:
             self.drop()
         else:
-            self._served.data_received(data)
+            self._inner.data_received(data)
 
     def eof_received(self) -> bool:
         """Close unless there may be an answer to come, for which a client may wait that will send no more."""
+        if self._sealed is not None:
+            return bool(self._sealed.eof_received())
         self._ended = True
         return self._phase in {_Phase.WORKING, _Phase.WRITING} or (self._phase is _Phase.REQUEST and self._received > 0)
 
     def pause_writing(self) -> None:
         """Hand on that the client reads more slowly than we write."""
-        self._served.pause_writing()
+        self._inner.pause_writing()
 
     def resume_writing(self) -> None:
         """Hand on that it caught up."""
-        self._served.resume_writing()
+        self._inner.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Hand on that it is over."""
@@ -185,7 +203,7 @@ class Connection(asyncio.Protocol):
             self._deadline.cancel()
         if self._transport is not None:
             self._transport = None
-            self._served.connection_lost(exc)
+            self._inner.connection_lost(exc)
 
     def _enter(self, phase: _Phase, seconds: float | None) -> None:
         self._phase = phase

@@ -1,7 +1,7 @@
 """What the pages need to know, and the one that people see first."""
 
 import html
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from string import Template
 
@@ -40,12 +40,14 @@ class Pages:
         why_not_ready: why we are not ready, or None when we are.
         targets: how many are being probed.
         version: ours.
+        reload: reads the configuration anew and gives why that came to nothing, or None when it is taken up.
     """
 
     render: Render
     why_not_ready: Callable[[], str | None]
     targets: Callable[[], int]
     version: str
+    reload: Callable[[], Awaitable[str | None]] | None = None
 
 
 def root_page(pages: Pages) -> str:

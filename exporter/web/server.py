@@ -2,63 +2,116 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 
 import structlog
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
+from aiohttp.typedefs import Middleware
 
 from exporter.model.target import Address
 from exporter.web.connections import Bounds, Connections
-from exporter.web.listen import address_of, open_listeners
-from exporter.web.pages import Pages, root_page
-from exporter.web.scrapes import Scrapes, takes_gzip
-
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+from exporter.web.door import Door
+from exporter.web.guard import Guard
+from exporter.web.listen import BACKLOG, address_of, close_listeners, open_listeners, spell
+from exporter.web.lock import TlsLock
+from exporter.web.pages import Pages
+from exporter.web.passwords import Passwords, verify_bcrypt
+from exporter.web.renewal import Renewal
+from exporter.web.routes import Handler, add_health, add_pages
+from exporter.web.scrapes import Scrapes
 
 _GRACE = 0.3  # seconds that requests under way have for their answer when we end
 _BOUNDS = Bounds()
+_HEALTH_CONNECTIONS = 64
 _CLIENTS_MISTAKES = (HttpProcessingError, web.RequestPayloadError, UnicodeError, ConnectionError)
 _HEADERS = {"Server": "tlsprobe", "X-Content-Type-Options": "nosniff"}
 
 _log = structlog.get_logger()
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What is being served.
+
+    Attributes:
+        addresses: that are listened on, socket files apart.
+        places: all of them, as people write them.
+        health: the addresses of health and readiness alone, socket files apart.
+        renew: takes up changes of the lock's files, until it is cancelled.
+    """
+
+    addresses: tuple[Address, ...]
+    places: tuple[str, ...]
+    health: tuple[Address, ...]
+    renew: Callable[[], Coroutine[None, None, None]]
+
+
 @asynccontextmanager
-async def serve(listen: Sequence[str], pages: Pages, bounds: Bounds = _BOUNDS) -> AsyncIterator[tuple[Address, ...]]:
-    """Serve the pages for as long as the block lasts, and give the addresses that are listened on.
+async def serve(door: Door, pages: Pages, bounds: Bounds = _BOUNDS) -> AsyncIterator[Served]:
+    """Serve the pages for as long as the block lasts.
 
     Args:
-        listen: `HOST:PORT`, `[IPV6]:PORT` or `:PORT` for all interfaces.
+        door: where, and for whom.
         pages: what they are made from.
         bounds: how much clients may take of us.
 
     Raises:
         ListenError: an address cannot be had.
     """
-    listeners = await open_listeners(listen)
-    thread = ThreadPoolExecutor(1, thread_name_prefix="exposition")
-    app = web.Application(middlewares=[_answer_in_time])
+    renewal = Renewal(door.lock_file, door.lock, time.time, _tell_renewal)
+    guard = Guard(lambda: renewal.lock, Passwords(verify_bcrypt, time.monotonic), time.monotonic)
+    async with AsyncExitStack() as stack:
+        listeners = door.sockets or await open_listeners(door.listen)
+        stack.push_async_callback(close_listeners, listeners, remove=not door.sockets)
+        health = await open_listeners(door.health)
+        stack.push_async_callback(close_listeners, health)
+        thread = ThreadPoolExecutor(1, thread_name_prefix="exposition")
+        stack.callback(thread.shutdown, wait=False, cancel_futures=True)
+        app = web.Application(middlewares=[_answering(guard)])
+        add_pages(app, pages, Scrapes(pages.render, thread), door)
+        await stack.enter_async_context(_listening(app, listeners, bounds, lambda: renewal.lock.tls))
+        plain = web.Application(middlewares=[_answering(None)])
+        add_health(plain, pages, "")
+        await stack.enter_async_context(_listening(plain, health, replace(bounds, connections=_HEALTH_CONNECTIONS)))
+        yield Served(_addresses(listeners), tuple(map(spell, listeners)), _addresses(health), renewal.keep)
+
+
+def _addresses(listeners: Sequence[socket.socket]) -> tuple[Address, ...]:
+    return tuple(filter(None, map(address_of, listeners)))
+
+
+def _tell_renewal(problem: str | None) -> None:
+    if problem is None:
+        _log.info("changed web configuration taken up")
+    else:
+        _log.error("changed web configuration not taken up, the one before it holds", problem=problem)
+
+
+@asynccontextmanager
+async def _listening(
+    app: web.Application,
+    listeners: Sequence[socket.socket],
+    bounds: Bounds,
+    tls: Callable[[], TlsLock | None] = lambda: None,
+) -> AsyncIterator[None]:
     runner = _runner(app, bounds)
+    app[_CONNECTIONS] = connections = Connections(lambda: _protocol(runner), bounds, tls)
+    await runner.setup()
+    loop = asyncio.get_running_loop()
+    servers = [await loop.create_server(connections.accept, sock=each, backlog=BACKLOG) for each in listeners]
     try:
-        _add_routes(app, pages, Scrapes(pages.render, thread))
-        app[_CONNECTIONS] = connections = Connections(lambda: _protocol(runner), bounds)
-        await runner.setup()
-        loop = asyncio.get_running_loop()
-        servers = [await loop.create_server(connections.accept, sock=each) for each in listeners]
-        try:
-            yield tuple(map(address_of, listeners))
-        finally:
-            for server in servers:
-                server.close()
-            await runner.cleanup()
-            connections.drop_all()
+        yield
     finally:
-        thread.shutdown(wait=False, cancel_futures=True)
-        for each in listeners:
-            each.close()
+        for server in servers:
+            server.close()
+        await runner.cleanup()
+        connections.drop_all()
 
 
 _CONNECTIONS = web.AppKey("connections", Connections)
@@ -89,55 +142,34 @@ def _protocol(runner: web.AppRunner) -> asyncio.Protocol:
     return runner.server()
 
 
-@web.middleware
-async def _answer_in_time(request: web.Request, handler: _Handler) -> web.StreamResponse:
-    """Answer within the connection's deadlines, whatever a page does or a client asks for."""
-    connection = request.app[_CONNECTIONS].of(request.protocol)
-    if connection is None:
-        raise web.HTTPServiceUnavailable  # it was dropped, so nobody will see this
-    with connection.working():
-        response = await _answer(request, handler)
-        response.headers.update(_HEADERS)
-        connection.writing()
-        try:
-            await response.prepare(request)
-            await response.write_eof()
-        except ConnectionError:
-            _log.debug("client left before its answer", path=request.path)
-    return response
+def _answering(guard: Guard | None) -> Middleware:
+    @web.middleware
+    async def answer_in_time(request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer within the connection's deadlines, whatever a page does or a client asks for."""
+        connection = request.app[_CONNECTIONS].of(request.protocol)
+        if connection is None:
+            raise web.HTTPServiceUnavailable  # it was dropped, so nobody will see this
+        with connection.working():
+            response = await _answer(request, handler, guard)
+            response.headers.update(_HEADERS if guard is None else {**_HEADERS, **guard.headers})
+            connection.writing()
+            try:
+                await response.prepare(request)
+                await response.write_eof()
+            except ConnectionError:
+                _log.debug("client left before its answer", path=request.path)
+        return response
+
+    return answer_in_time
 
 
-async def _answer(request: web.Request, handler: _Handler) -> web.StreamResponse:
+async def _answer(request: web.Request, handler: Handler, guard: Guard | None) -> web.StreamResponse:
     try:
-        return await handler(request)
+        refusal = None if guard is None else await guard.refuse(request)
+        return refusal or await handler(request)
     except web.HTTPException as error:
-        allow = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
-        return web.Response(status=error.status, text=f"{error.status} {error.reason}\n", headers=allow)
+        kept = {name: error.headers[name] for name in ("Allow", "Location") if name in error.headers}
+        return web.Response(status=error.status, text=f"{error.status} {error.reason}\n", headers=kept)
     except Exception:  # noqa: BLE001 -- a bug in one page is told, and the connection goes on
         _log.exception("page failed", path=request.path)
         return web.Response(status=500, text="500 Internal Server Error\n")
-
-
-def _add_routes(app: web.Application, pages: Pages, scrapes: Scrapes) -> None:
-    async def metrics(request: web.Request) -> web.Response:
-        packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", [])))
-        exposition = await scrapes.ask(",".join(request.headers.getall("Accept", [])), packed=packed)
-        headers = {"Content-Type": exposition.content_type, "Vary": "Accept, Accept-Encoding"}
-        if exposition.encoding:
-            headers["Content-Encoding"] = exposition.encoding
-        return web.Response(body=exposition.body, headers=headers)
-
-    async def healthy(_: web.Request) -> web.Response:
-        return web.Response(text="healthy\n")
-
-    async def ready(_: web.Request) -> web.Response:
-        reason = pages.why_not_ready()
-        return web.Response(text="ready\n") if reason is None else web.Response(status=503, text=f"{reason}\n")
-
-    async def root(_: web.Request) -> web.Response:
-        return web.Response(text=root_page(pages), content_type="text/html")
-
-    app.router.add_get("/", root)
-    app.router.add_get("/metrics", metrics)
-    app.router.add_get("/-/healthy", healthy)
-    app.router.add_get("/-/ready", ready)

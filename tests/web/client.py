@@ -6,7 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from exporter.model.target import Address
+from exporter.web.connections import Bounds
+from exporter.web.door import Door
 from exporter.web.pages import Pages
+from exporter.web.server import serve
 
 DEADLINE = 10.0
 """Seconds within which anything that a test waits for has to happen."""
@@ -76,3 +79,14 @@ async def fetch(address: Address, path: str, method: str = "GET", **headers: str
 def pages(exposition: bytes = b"up 1\n", not_ready: str | None = None, targets: int = 3) -> Pages:
     """Return pages with these contents."""
     return Pages(lambda accept: (exposition, accept or "text/plain"), lambda: not_ready, lambda: targets, "1.2<3")
+
+
+@asynccontextmanager
+async def serving(made: Pages, bounds: Bounds | None = None, door: Door | None = None) -> AsyncIterator[Address]:
+    """Serve pages at an address of their own, and give that; a door is renewed meanwhile, and its addresses count."""
+    async with serve(door or Door(("127.0.0.1:0",)), made, bounds or Bounds()) as served:
+        renewing = asyncio.get_running_loop().create_task(served.renew())
+        try:
+            yield served.addresses[0]
+        finally:
+            renewing.cancel()

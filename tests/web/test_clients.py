@@ -11,8 +11,7 @@ import pytest
 
 from exporter.model.target import Address
 from exporter.web.connections import Bounds
-from exporter.web.server import serve
-from tests.web.client import DEADLINE, Client, connected, fetch, pages
+from tests.web.client import DEADLINE, Client, connected, fetch, pages, serving
 
 SOON = 0.3
 SCRAPE = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -35,7 +34,7 @@ async def crowd(address: Address, number: int, sent: bytes) -> AsyncIterator[lis
 @pytest.mark.parametrize("sent", HALVES)
 async def test_half_requests_hold_up_no_scrape(number: int, sent: bytes) -> None:
     """However many clients send half a request, a good one is served at once, again and again."""
-    async with serve(["127.0.0.1:0"], pages()) as (address,), crowd(address, number, sent):
+    async with serving(pages()) as address, crowd(address, number, sent):
         begun = time.monotonic()
         answers = [await fetch(address, "/metrics") for _ in range(20)]
         took = time.monotonic() - begun
@@ -47,7 +46,7 @@ async def test_half_requests_hold_up_no_scrape(number: int, sent: bytes) -> None
 async def test_a_scraper_keeps_its_connection_in_a_crowd() -> None:
     """When there are too many, those that never asked for anything go before those that did."""
     bounds = Bounds(connections=10, request_seconds=60)
-    async with serve(["127.0.0.1:0"], pages(), bounds) as (address,), connected(address) as scraper:
+    async with serving(pages(), bounds) as address, connected(address) as scraper:
         await scraper.ask("/metrics")
         async with crowd(address, 30, b"GET /") as clients:
             answer = await scraper.ask("/metrics")
@@ -60,7 +59,7 @@ async def test_a_scraper_keeps_its_connection_in_a_crowd() -> None:
 async def test_half_requests_are_dropped(sent: bytes) -> None:
     """A client that does not complete its request in time is dropped."""
     bounds = Bounds(request_seconds=SOON)
-    async with serve(["127.0.0.1:0"], pages(), bounds) as (address,), connected(address, sent) as client:
+    async with serving(pages(), bounds) as address, connected(address, sent) as client:
         begun = time.monotonic()
         assert await client.dropped() == 0
 
@@ -70,7 +69,7 @@ async def test_half_requests_are_dropped(sent: bytes) -> None:
 async def test_one_byte_at_a_time() -> None:
     """Bytes that trickle in do not prolong the time for a request, neither the first nor a later one."""
     bounds = Bounds(request_seconds=SOON)
-    async with serve(["127.0.0.1:0"], pages(), bounds) as (address,), asyncio.timeout(DEADLINE):
+    async with serving(pages(), bounds) as address, asyncio.timeout(DEADLINE):
         for earlier in (0, 1):
             async with connected(address) as client, asyncio.TaskGroup() as group:
                 for _ in range(earlier):
@@ -91,7 +90,7 @@ async def trickle(client: Client) -> None:
 async def test_idle_connections_are_dropped() -> None:
     """A connection without a further request is dropped after the idle time, and not before it."""
     bounds = Bounds(request_seconds=4, idle_seconds=SOON)
-    async with serve(["127.0.0.1:0"], pages(), bounds) as (address,), connected(address) as client:
+    async with serving(pages(), bounds) as address, connected(address) as client:
         await client.ask("/-/healthy")
         answered = time.monotonic()
         assert await client.dropped() == 0
@@ -109,7 +108,7 @@ async def test_idle_connections_are_dropped() -> None:
 )
 async def test_large_requests_are_dropped(sent: bytes) -> None:
     """A request whose headers never end is dropped for its size, long before its deadline."""
-    async with serve(["127.0.0.1:0"], pages()) as (address,), connected(address, sent) as client:
+    async with serving(pages()) as address, connected(address, sent) as client:
         begun = time.monotonic()
         assert await client.dropped() < 1000
 
@@ -119,7 +118,7 @@ async def test_large_requests_are_dropped(sent: bytes) -> None:
 async def test_a_body_that_never_comes() -> None:
     """A request that announces a body gets its answer without it."""
     sent = b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
-    async with serve(["127.0.0.1:0"], pages()) as (address,), connected(address, sent) as client:
+    async with serving(pages()) as address, connected(address, sent) as client:
         assert (await client.answer()).status == 200
         assert await client.dropped() == 0
 
@@ -128,7 +127,7 @@ async def test_slow_readers() -> None:
     """A client that is slow to take a large answer is dropped in time, and others get theirs meanwhile."""
     bounds = Bounds(write_seconds=1)
     async with (
-        serve(["127.0.0.1:0"], pages(LARGE), bounds) as (address,),
+        serving(pages(LARGE), bounds) as address,
         crowd(address, 5, SCRAPE) as readers,
         asyncio.TaskGroup() as group,
     ):
@@ -157,7 +156,7 @@ async def sip(client: Client) -> int:
 async def test_answers_that_pile_up() -> None:
     """Beyond the bound for what is pending, the slowest readers are dropped at once."""
     bounds = Bounds(pending_bytes=len(LARGE))
-    async with serve(["127.0.0.1:0"], pages(LARGE), bounds) as (address,), crowd(address, 6, SCRAPE) as readers:
+    async with serving(pages(LARGE), bounds) as address, crowd(address, 6, SCRAPE) as readers:
         assert (await fetch(address, "/-/healthy")).status == 200
         assert (await fetch(address, "/metrics")).body == LARGE
         assert await readers[0].dropped() < len(LARGE)
@@ -173,7 +172,7 @@ async def test_a_full_house_at_work() -> None:
 
     bounds = Bounds(connections=3)
     slow_pages = replace(pages(), render=slow)
-    async with serve(["127.0.0.1:0"], slow_pages, bounds) as (address,), crowd(address, 3, SCRAPE) as waiting:
+    async with serving(slow_pages, bounds) as address, crowd(address, 3, SCRAPE) as waiting:
         async with connected(address) as refused:
             assert await refused.dropped() == 0
         finish.set()
@@ -193,7 +192,7 @@ async def test_the_end_waits_for_nobody(sent: bytes) -> None:
     """The server ends within a second and a half, whoever is connected, and leaves no task behind."""
     tasks = asyncio.all_tasks()
     async with AsyncExitStack() as clients:
-        async with serve(["127.0.0.1:0"], pages(LARGE)) as (address,):
+        async with serving(pages(LARGE)) as address:
             await clients.enter_async_context(crowd(address, 10, sent))
             await fetch(address, "/-/healthy")
             begun = time.monotonic()
@@ -211,7 +210,7 @@ async def test_the_end_is_the_end_of_half_taken_answers() -> None:
     """What a client has not taken when the server ends is not sent on afterwards."""
     body = LARGE * 3
     async with AsyncExitStack() as clients:
-        async with serve(["127.0.0.1:0"], pages(body)) as (address,):
+        async with serving(pages(body)) as address:
             reader = await clients.enter_async_context(connected(address, SCRAPE))
             await reader.reader.readexactly(1000)
 

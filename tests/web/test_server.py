@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from exporter.web.door import Door
 from exporter.web.server import serve
-from tests.web.client import connected, fetch, pages
+from tests.web.client import connected, fetch, pages, serving
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ from tests.web.client import connected, fetch, pages
 )
 async def test_pages(method: str, path: str, status: int, starts: bytes) -> None:
     """Each page answers GET and HEAD, refuses other methods, and there are no others."""
-    async with serve(["127.0.0.1:0"], pages()) as (address,):
+    async with serving(pages()) as address:
         answer = await fetch(address, path, method)
 
     assert answer.status == status
@@ -41,7 +42,7 @@ async def test_pages(method: str, path: str, status: int, starts: bytes) -> None
 
 async def test_not_ready() -> None:
     """While we are not ready the answer is 503 and says why; health is not affected."""
-    async with serve(["127.0.0.1:0"], pages(not_ready="first rounds to come")) as (address,):
+    async with serving(pages(not_ready="first rounds to come")) as address:
         ready, healthy = await fetch(address, "/-/ready"), await fetch(address, "/-/healthy")
 
     assert (ready.status, ready.body) == (503, b"first rounds to come\n")
@@ -57,7 +58,7 @@ async def test_not_ready() -> None:
 )
 async def test_root(targets: int, words: bytes) -> None:
     """The root page tells version and number of targets, escaped, and links to the others."""
-    async with serve(["127.0.0.1:0"], pages(targets=targets)) as (address,):
+    async with serving(pages(targets=targets)) as address:
         answer = await fetch(address, "/")
 
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -68,7 +69,7 @@ async def test_root(targets: int, words: bytes) -> None:
 async def test_the_accept_header_chooses_the_exposition() -> None:
     """What renders the exposition sees the client's Accept header, and its content type goes out as it is."""
     kind = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-    async with serve(["127.0.0.1:0"], pages()) as (address,):
+    async with serving(pages()) as address:
         answer = await fetch(address, "/metrics", Accept=kind)
 
     assert answer.headers["content-type"] == kind
@@ -84,7 +85,7 @@ async def test_the_accept_header_chooses_the_exposition() -> None:
 async def test_gzip(accepted: str, packed: bool) -> None:
     """A large exposition is packed for those who take it."""
     body = b"up 1\n" * 10_000
-    async with serve(["127.0.0.1:0"], pages(body)) as (address,):
+    async with serving(pages(body)) as address:
         answer = await fetch(address, "/metrics", Accept_Encoding=accepted)
 
     assert answer.headers.get("content-encoding") == ("gzip" if packed else None)
@@ -94,10 +95,10 @@ async def test_gzip(accepted: str, packed: bool) -> None:
 
 async def test_several_addresses() -> None:
     """All listen addresses serve the same pages, IPv4 and IPv6."""
-    async with serve(["127.0.0.1:0", "[::1]:0", ":0"], pages()) as addresses:
+    async with serve(Door(("127.0.0.1:0", "[::1]:0", ":0")), pages()) as served:
         answers = [
             await fetch(each._replace(host=each.host.replace("::", "::1", each.host == "::")), "/metrics")
-            for each in addresses
+            for each in served.addresses
         ]
 
     assert [each.body for each in answers] == [b"up 1\n"] * 3
@@ -105,7 +106,7 @@ async def test_several_addresses() -> None:
 
 async def test_connections_are_reused() -> None:
     """A client may send one request after another, and several without waiting for the answers."""
-    async with serve(["127.0.0.1:0"], pages()) as (address,), connected(address) as client:
+    async with serving(pages()) as address, connected(address) as client:
         one = await client.ask("/-/healthy")
         two = await client.ask("/metrics")
         client.writer.write(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
@@ -119,7 +120,7 @@ async def test_a_client_that_will_send_no_more() -> None:
     """A client that closes its side after its request still gets the answer, and then the connection ends."""
     body = b"up 1\n" * 1_000_000
     sent = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
-    async with serve(["127.0.0.1:0"], pages(body)) as (address,), connected(address, sent) as client:
+    async with serving(pages(body)) as address, connected(address, sent) as client:
         client.writer.write_eof()
         answer = await client.answer()
         assert await client.dropped() == 0
@@ -133,7 +134,7 @@ async def test_a_page_with_a_bug() -> None:
     def broken(accept: str) -> tuple[bytes, str]:
         raise ValueError(accept)
 
-    async with serve(["127.0.0.1:0"], replace(pages(), render=broken)) as (address,), connected(address) as client:
+    async with serving(replace(pages(), render=broken)) as address, connected(address) as client:
         with capture_logs() as lines:
             answer = await client.ask("/metrics", Accept="secret")
         after = await client.ask("/-/healthy")
@@ -160,7 +161,7 @@ async def test_a_page_with_a_bug() -> None:
 )
 async def test_what_is_no_request(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
     """Anything else than HTTP is answered 400 and closed, and does not fill the log."""
-    async with serve(["127.0.0.1:0"], pages()) as (address,), connected(address, sent) as client:
+    async with serving(pages()) as address, connected(address, sent) as client:
         assert (await client.answer()).status == 400
         assert await client.dropped() == 0
 
@@ -177,7 +178,7 @@ async def test_a_long_rendering_holds_up_no_other_page() -> None:
 
     async with (
         asyncio.timeout(10),
-        serve(["127.0.0.1:0"], replace(pages(), render=slow)) as (address,),
+        serving(replace(pages(), render=slow)) as address,
         asyncio.TaskGroup() as group,
     ):
         scrape = group.create_task(fetch(address, "/metrics"))
