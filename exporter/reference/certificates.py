@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-SERVER_NAME = "reference.tlsprobe.internal"
+from exporter.reference.listeners import SERVER_NAME
 
 # Wide enough for any clock, also one that is yet to be set, so that they never need renewal. Their keys die with the
 # process, so a short life would protect nothing.

@@ -3,25 +3,27 @@
 It imports nothing but the standard library's TLS and JSON, so that it stays small.
 """
 
-import json
+import contextlib
 import os
-import select
 import signal
 import socket
 import sys
 import threading
 import time
 from collections.abc import Mapping
+from typing import NoReturn
 
 from exporter.reference.contexts import make_contexts
 from exporter.reference.deadlines import Deadlines
+from exporter.reference.desk import Desk
+from exporter.reference.lines import encode
 from exporter.reference.listeners import Handover, Listener
+from exporter.reference.sampler import start_sampler
 from exporter.reference.server import Server
 
 _STDIN, _STDOUT = 0, 1
 # What a terminal or a service manager sends to a whole group: the parent decides what it means for us.
 _PARENTS_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SWEEP_SECONDS = 0.5
 _QUEUE = 128
 _STACK_BYTES = 512 * 1024
 
@@ -33,23 +35,35 @@ def main() -> None:
     line = _read_line()
     if not line:
         os._exit(0)
+    try:
+        handover = Handover.decode(line)
+        sampler, channel = start_sampler(handover)  # ahead of all threads, which a fork would not take along
+    except (OSError, ValueError, KeyError) as error:
+        _refuse(error)
     threading.excepthook = _die
     threading.stack_size(_STACK_BYTES)
     deadlines = Deadlines(time.monotonic)
     try:
-        _serve(Handover.decode(line), deadlines)
+        servers = _serve(handover, deadlines)
     except (OSError, ValueError, KeyError) as error:
-        _tell({"error": f"{type(error).__name__}: {error}"})
-        os._exit(1)
+        _refuse(error)
     _tell({"serving": True})
-    _wait(deadlines)
-    os._exit(0)  # at once: the threads hold nothing that must be put away
+    ended = Desk(servers, channel, deadlines.sweep).attend()
+    with contextlib.suppress(OSError):
+        os.kill(sampler, signal.SIGKILL)
+        os.waitpid(sampler, 0)
+    os._exit(0 if ended else 1)  # at once: the threads hold nothing that must be put away
 
 
-def _serve(handover: Handover, deadlines: Deadlines) -> None:
+def _serve(handover: Handover, deadlines: Deadlines) -> Mapping[Listener, Server]:
     contexts = make_contexts(handover)
-    for listener, listening in _listen(handover.ports).items():
-        Server(listening, contexts[listener], deadlines).start()
+    servers = {
+        listener: Server(listening, contexts[listener], deadlines)
+        for listener, listening in _listen(handover.ports).items()
+    }
+    for server in servers.values():
+        server.start()
+    return servers
 
 
 def _listen(ports: Mapping[Listener, int]) -> dict[Listener, socket.socket]:
@@ -59,14 +73,6 @@ def _listen(ports: Mapping[Listener, int]) -> dict[Listener, socket.socket]:
         # Accepted connections inherit it.
         listening[listener].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
-
-
-def _wait(deadlines: Deadlines) -> None:
-    while True:
-        readable, _, _ = select.select([_STDIN], [], [], _SWEEP_SECONDS)
-        if readable and not os.read(_STDIN, 4096):
-            return
-        deadlines.sweep()
 
 
 def _read_line() -> bytes:
@@ -81,7 +87,12 @@ def _read_line() -> bytes:
 
 
 def _tell(answer: Mapping[str, object]) -> None:
-    os.write(_STDOUT, json.dumps(answer).encode() + b"\n")
+    os.write(_STDOUT, encode(answer))
+
+
+def _refuse(error: Exception) -> NoReturn:
+    _tell({"error": f"{type(error).__name__}: {error}"})
+    os._exit(1)
 
 
 def _die(failure: threading.ExceptHookArgs) -> None:

@@ -13,15 +13,19 @@ def make_contexts(handover: Handover) -> Mapping[Listener, ssl.SSLContext | None
     shared = _context(handover.ecdsa, TLSVersion.TLSv1_2, TLSVersion.TLSv1_3)
     silent = _context(handover.ecdsa, TLSVersion.TLSv1_3, TLSVersion.TLSv1_3)
     silent.num_tickets = 0
-    return {
+    contexts = {
         Listener.PLAIN: None,
         Listener.A: shared,
         Listener.B: shared,
         Listener.C: _context(handover.ecdsa, TLSVersion.TLSv1_2, TLSVersion.TLSv1_3),
+        Listener.ECDSA: _context(handover.ecdsa, TLSVersion.TLSv1_3, TLSVersion.TLSv1_3),
         Listener.RSA: _context(handover.rsa, TLSVersion.TLSv1_3, TLSVersion.TLSv1_3),
         Listener.TLS12: _context(handover.ecdsa, TLSVersion.TLSv1_2, TLSVersion.TLSv1_2),
         Listener.NO_TICKETS: silent,
     }
+    if handover.own:
+        contexts[Listener.OWN] = _context(handover.own, TLSVersion.TLSv1_2, TLSVersion.TLSv1_3)
+    return contexts
 
 
 def _context(pem: str, lowest: TLSVersion, highest: TLSVersion) -> ssl.SSLContext:
@@ -30,11 +34,21 @@ def _context(pem: str, lowest: TLSVersion, highest: TLSVersion) -> ssl.SSLContex
     context.minimum_version = lowest
     context.maximum_version = highest
     context.set_alpn_protocols(["http/1.1"])
+    load_chain(context, pem)
+    return context
+
+
+def load_chain(context: ssl.SSLContext, pem: str) -> None:
+    """Load a private key and its certificates from memory.
+
+    Raises:
+        OSError: (ssl.SSLError among them) they are not usable, or the key is encrypted.
+    """
     # The library loads keys from files only; this one has no name and no disk under it.
     file = os.memfd_create("reference")
     try:
         os.write(file, pem.encode())
-        context.load_cert_chain(f"/proc/self/fd/{file}")
+        # An empty password makes an encrypted key an error; without one the library would ask on the terminal.
+        context.load_cert_chain(f"/proc/self/fd/{file}", password="")
     finally:
         os.close(file)
-    return context

@@ -1,67 +1,68 @@
 """One life of the reference's child process, from the parent's side."""
 
 import asyncio
-import json
-import os
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
-from pathlib import Path
 
-import exporter
+from exporter.reference.channel import Channel, ChannelError
+from exporter.reference.launch import command, environment
 from exporter.reference.listeners import Handover
 
 START_SECONDS = 10.0
+BEAT_SECONDS = 10.0
+"""From one look at a child that serves to the next."""
+ANSWER_SECONDS = 5.0
+"""In which it answers, or else as long again."""
 _END_SECONDS = 0.3
 
-# Isolated and without site-packages: small, and neither the environment nor the folder that we were started in can
-# put other modules in our place. Our own package comes last in the path, behind the standard library.
-_CODE = "import sys; sys.path.append(sys.argv[1]); from exporter.reference.child import main; main()"
-_COMMAND = ("-I", "-S", "-c", _CODE, str(Path(exporter.__file__).parent.parent))
 
-
-async def live(handover: Handover, tell_serving: Callable[[int], None]) -> str:
+async def live(handover: Handover, tell_serving: Callable[[Channel], None], beat: float = BEAT_SECONDS) -> str:
     """Run one child to its end and return what ended it; cancelled, end the child and wait until it is gone.
 
     Args:
-        tell_serving: called with the child's process id once all listeners accept.
+        tell_serving: called with the way to ask the child once all listeners accept.
+        beat: seconds from one look whether it hangs to the next.
     """
     try:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *_COMMAND,
-            stdin=PIPE,
-            stdout=PIPE,
-            # Each arena of the allocator keeps what it once had, and a thread would otherwise get one of its own.
-            env=os.environ | {"MALLOC_ARENA_MAX": "2"},
-        )
+        process = await asyncio.create_subprocess_exec(*command(), stdin=PIPE, stdout=PIPE, env=environment())
     except OSError as error:
         return f"cannot start: {error}"
     try:
-        complaint = await _begin(process, handover)
+        channel = Channel(process)
+        complaint = await _begin(channel, handover)
         if complaint:
             return complaint
-        tell_serving(process.pid)
-        return _describe(await process.wait())
+        tell_serving(channel)
+        return await _attend(process, channel, beat)
     finally:
         await _end(process)
 
 
-async def _begin(process: Process, handover: Handover) -> str:
+async def _begin(channel: Channel, handover: Handover) -> str:
     """Hand over and wait for the child's word that it serves; return what went wrong, or nothing."""
-    if process.stdin is None or process.stdout is None:
-        raise TypeError("the child has no pipes")
     try:
-        async with asyncio.timeout(START_SECONDS):
-            process.stdin.write(handover.encode())
-            await process.stdin.drain()
-            line = await process.stdout.readline()
-        answer = json.loads(line)
-    except TimeoutError:
-        return f"no answer within {START_SECONDS:g} s"
-    except (OSError, ValueError):
-        return "ended before it answered"
+        answer = await channel.tell(handover.encode(), START_SECONDS / 2)
+    except ChannelError as error:
+        return f"did not begin: {error}"
     return str(answer.get("error", ""))
+
+
+async def _attend(process: Process, channel: Channel, beat: float) -> str:
+    """Wait until the child ends, or no longer answers though it is there, as one that is stopped does."""
+    while True:
+        try:
+            async with asyncio.timeout(beat):
+                return _describe(await process.wait())
+        except TimeoutError:
+            pass
+        try:
+            await channel.check(ANSWER_SECONDS)
+        except ChannelError as error:
+            try:
+                async with asyncio.timeout(_END_SECONDS):
+                    return _describe(await process.wait())
+            except TimeoutError:
+                return f"hung: {error}"
 
 
 async def _end(process: Process) -> None:

@@ -6,8 +6,9 @@ import ssl
 import threading
 import time
 
-from exporter.reference.answers import answer, refuse_head
+from exporter.reference.answers import Answer, answer, refuse_head
 from exporter.reference.deadlines import Deadlines
+from exporter.reference.usage import Usage
 
 HANDSHAKE_SECONDS = 5.0
 REQUEST_SECONDS = 5.0
@@ -16,6 +17,8 @@ PARTING_SECONDS = 1.0
 HEAD_BYTES = 8192
 MOST_THREADS = 24
 _SPARE_THREADS = 2
+_FILLER = bytes(256 * 1024)
+"""Sent over and over: enough for one call that Python has no part in what it costs."""
 
 
 class Server:
@@ -24,6 +27,9 @@ class Server:
     Every thread accepts a connection and stays with it to its end. When the last waiting thread gets one, another is
     started, so nothing is handed from thread to thread and a silent client holds up nobody. With MOST_THREADS busy,
     further clients wait in the kernel's queue until a deadline frees a thread.
+
+    Attributes:
+        usage: what its threads have used.
     """
 
     def __init__(self, listening: socket.socket, context: ssl.SSLContext | None, deadlines: Deadlines) -> None:
@@ -33,6 +39,7 @@ class Server:
         self._threads = 0
         self._waiting = 0
         self._count = threading.Lock()
+        self.usage = Usage()
 
     def start(self) -> None:
         """Begin to accept; the threads end with the process."""
@@ -45,6 +52,7 @@ class Server:
         threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
+        self.usage.join()
         while True:
             connection = self._accept()
             with self._count:
@@ -53,11 +61,19 @@ class Server:
                     self._hire()
             with contextlib.suppress(OSError):  # a peer may go at any point: no news to anybody
                 self._serve(connection)
-            with self._count:
-                if self._waiting >= _SPARE_THREADS:
-                    self._threads -= 1
-                    return
-                self._waiting += 1
+            self.usage.finish()
+            if self._is_spare():
+                self.usage.leave()
+                return
+
+    def _is_spare(self) -> bool:
+        """Decide whether the calling thread ends; if it does not, it waits for the next connection."""
+        with self._count:
+            if self._waiting >= _SPARE_THREADS:
+                self._threads -= 1
+                return True
+            self._waiting += 1
+            return False
 
     def _accept(self) -> socket.socket:
         while True:
@@ -91,12 +107,21 @@ class Server:
                     self._deadlines.put(connection, REQUEST_SECONDS)
                 received += data
             reply = refuse_head() if end < 0 else answer(received[:end])
-            connection.sendall(reply.data)
+            self._send(connection, reply)
             if not reply.keep:
                 self._part(connection)
                 return
             received = received[end + 4 :]
             allowed = REQUEST_SECONDS if received else IDLE_SECONDS
+
+    def _send(self, connection: socket.socket, reply: Answer) -> None:
+        connection.sendall(reply.data)
+        rest = reply.filler
+        while rest:
+            self._deadlines.put(connection, REQUEST_SECONDS)
+            piece = min(rest, len(_FILLER))
+            connection.sendall(_FILLER if piece == len(_FILLER) else _FILLER[:piece])
+            rest -= piece
 
     def _part(self, connection: socket.socket) -> None:
         """Say that nothing more comes and read to the client's end, since closing with bytes unread resets."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Mapping
 from types import MappingProxyType
 from typing import Self
@@ -10,10 +9,13 @@ from typing import Self
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from exporter.model.target import Address, Expect, Resumption, Target, TlsSettings
-from exporter.reference.certificates import SERVER_NAME, Credentials, make_credentials
-from exporter.reference.listeners import Handover, Listener
-from exporter.reference.process import live
+from exporter.model.target import Address, Expect, IdleScope, ProbeSettings, Resumption, Target, TlsSettings
+from exporter.model.yardstick import Sample
+from exporter.reference.certificates import Credentials, make_credentials
+from exporter.reference.channel import Channel, ChannelError
+from exporter.reference.listeners import SERVER_NAME, STANDARD, Handover, Listener
+from exporter.reference.ports import reserve
+from exporter.reference.process import BEAT_SECONDS, live
 
 TARGET_NAME = "reference"
 CONTROL_NAME = "reference-control"
@@ -48,28 +50,33 @@ class Reference:
         restarts: how often a child ended by itself.
     """
 
-    def __init__(self, credentials: Credentials, addresses: Mapping[Listener, Address]) -> None:
+    def __init__(self, credentials: Credentials, addresses: Mapping[Listener, Address], beat: float) -> None:
         self.addresses = MappingProxyType(dict(addresses))
         self.ca_pem = credentials.ca
         self.pid: int | None = None
         self.restarts = 0
         ports = {listener: address.port for listener, address in addresses.items()}
-        self._handover = Handover(ports, ecdsa=credentials.ecdsa, rsa=credentials.rsa)
+        self._handover = Handover(ports, ecdsa=credentials.ecdsa, rsa=credentials.rsa, ca=credentials.ca)
+        self._beat = beat
+        self._channel: Channel | None = None
         self._settled = asyncio.Event()
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def start(cls, group: asyncio.TaskGroup) -> AsyncIterator[Self]:
+    async def start(cls, group: asyncio.TaskGroup, beat: float = BEAT_SECONDS) -> AsyncIterator[Self]:
         """Start the servers and keep them running, in a task of `group`; leaving ends them within a second.
 
         A child that does not start is no error here: it is tried again and again, and `pid` stays None.
+
+        Args:
+            beat: seconds from one look whether the child hangs to the next.
 
         Raises:
             OSError: no port on 127.0.0.1 can be had.
         """
         credentials = await asyncio.to_thread(make_credentials)
         with contextlib.ExitStack() as reserved:
-            reference = cls(credentials, {listener: _reserve(reserved) for listener in Listener})
+            reference = cls(credentials, {listener: reserve(reserved) for listener in STANDARD}, beat)
             watch = group.create_task(reference._watch(), name="reference")
             try:
                 await reference._settled.wait()
@@ -86,6 +93,17 @@ class Reference:
         """Return the target whose two backends have ticket keys of their own, which a truthful prober calls split."""
         return self._pair(CONTROL_NAME, Listener.A, Listener.C, Expect(Resumption.PER_BACKEND), interval)
 
+    async def take_sample(self) -> Sample:
+        """Measure what TLS costs here and now, in the child's own processes.
+
+        Raises:
+            ChannelError: there is no child that answers.
+            SampleError: it could not measure.
+        """
+        if self._channel is None:
+            raise ChannelError("there is no child")
+        return await self._channel.take_sample()
+
     def _pair(self, name: str, one: Listener, other: Listener, expect: Expect, interval: float) -> Target:
         return Target(
             name=name,
@@ -93,6 +111,7 @@ class Reference:
             server_name=SERVER_NAME,
             backends=(self.addresses[one], self.addresses[other]),
             tls=TlsSettings(ca_pem=self.ca_pem),
+            probe=ProbeSettings(idle=IdleScope.OFF, staple=False, hello_splits=False),
             expect=expect,
             interval=interval,
             timeout=min(_TIMEOUT, interval),
@@ -104,27 +123,16 @@ class Reference:
         while True:
             born = clock()
             try:
-                reason = await live(self._handover, self._note_serving)
+                reason = await live(self._handover, self._note_serving, self._beat)
             finally:
-                self.pid = None
+                self.pid = self._channel = None
             self.restarts += 1
             self._settled.set()
             pause = next_pause(pause, clock() - born)
             _log.warning("reference servers ended", reason=reason, starting_again_in=pause)
             await asyncio.sleep(pause)
 
-    def _note_serving(self, pid: int) -> None:
-        self.pid = pid
+    def _note_serving(self, channel: Channel) -> None:
+        self._channel = channel
+        self.pid = channel.pid
         self._settled.set()
-
-
-def _reserve(stack: contextlib.ExitStack) -> Address:
-    """Take a free port of 127.0.0.1 for as long as the stack stands.
-
-    The socket is bound but never listens, so the child can listen on the same port (both set SO_REUSEADDR), nobody
-    else is given it, and while there is no child a client is refused at once.
-    """
-    holder = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
-    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    holder.bind(("127.0.0.1", 0))
-    return Address(*holder.getsockname())

@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from exporter.model.target import Address
-from exporter.reference.certificates import SERVER_NAME
+from exporter.reference.listeners import SERVER_NAME
 from exporter.reference.supervisor import Reference
 
 GET = b"GET /any/path HTTP/1.1\r\nHost: reference\r\n\r\n"

@@ -7,7 +7,9 @@ from exporter.reference.listeners import Handover, Listener
 
 def test_round_trip() -> None:
     """The child reads what the parent wrote, in one line, and no key shows when it is printed."""
-    handover = Handover({Listener.A: 1, Listener.PLAIN: 2}, ecdsa="secret\nlines\n", rsa="secret too")
+    handover = Handover(
+        {Listener.A: 1, Listener.PLAIN: 2}, ecdsa="secret\nlines\n", rsa="secret too", ca="ca", own="own secret"
+    )
     line = handover.encode()
 
     assert handover == Handover.decode(line)
@@ -20,7 +22,9 @@ def test_round_trip() -> None:
     [
         pytest.param(b"", id="nothing"),
         pytest.param(b'{"ports": {}}', id="a part is missing"),
-        pytest.param(b'{"ports": {"d": 1}, "ecdsa": "", "rsa": ""}', id="a listener that nobody knows"),
+        pytest.param(
+            b'{"ports": {"d": 1}, "ecdsa": "", "rsa": "", "ca": "", "own": ""}', id="a listener that nobody knows"
+        ),
     ],
 )
 def test_refused(line: bytes) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from exporter.model.target import Resumption, TlsVersion
-from exporter.reference.certificates import SERVER_NAME
-from exporter.reference.listeners import Listener
+from exporter.reference.listeners import SERVER_NAME, Listener
 from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, next_pause
 from tests.reference.client import is_gone, memory, refuses, running, trust, visit, wait_until
 
@@ -132,7 +131,7 @@ def test_killed_parent() -> None:
 
 def test_light_import() -> None:
     """The child's module brings in neither its supervisor nor any library beside the standard one."""
-    heavy = {"exporter.reference.supervisor", "exporter.model", "asyncio", "aiohttp", "cryptography", "structlog"}
+    heavy = {"exporter.reference.supervisor", "msgspec", "asyncio", "aiohttp", "cryptography", "structlog"}
     found = subprocess.run(
         [sys.executable, "-c", "import exporter.reference.child, sys; print(*sys.modules)"],
         capture_output=True,

@@ -1,0 +1,154 @@
+"""`tlsprobe bench`: what TLS costs on this machine."""
+
+import json
+import ssl
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from tqdm import tqdm
+
+from exporter.cli.bench_table import render_report
+from exporter.model.bench import Report, Role
+from exporter.model.target import TlsVersion
+from exporter.model.yardstick import Kind
+from exporter.reference.certificates import make_credentials
+from exporter.reference.lease import Lease, lend
+from exporter.reference.listeners import SERVER_NAME, STANDARD, Listener
+from exporter.yardstick.bench import Bulk, Field, measure
+from exporter.yardstick.contexts import accept, trust
+from exporter.yardstick.passes import Subject
+from exporter.yardstick.place import MeterError, Place
+from exporter.yardstick.speed import ask_openssl
+
+MEASURED, NOT_MEASURED = 0, 2
+_CHACHA13 = "TLS_CHACHA20_POLY1305_SHA256"
+_AES13 = "TLS_AES_256_GCM_SHA384"
+_CIPHERS12 = ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305")
+_SPEED_SECONDS = 1
+
+
+class OwnCertificateError(Exception):
+    """The user's certificate or key cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The user's certificate.
+
+    Attributes:
+        pem: the private key, and the certificates behind it.
+    """
+
+    pem: str
+    key_type: str
+
+
+def bench(seconds: float, certificate: Path | None, key: Path | None, *, as_json: bool) -> int:
+    """Measure, print what was found, and return the exit code."""
+    try:
+        own = read_own(certificate, key) if certificate is not None and key is not None else None
+        with _field(own) as field, _progress(seconds) as tick:
+            report = measure(field, seconds, lambda: ask_openssl(_SPEED_SECONDS), tick)
+    except (OSError, MeterError, OwnCertificateError) as error:
+        print(f"cannot measure: {error}", file=sys.stderr)
+        return NOT_MEASURED
+    print(json.dumps(to_document(report), indent=2) if as_json else "\n".join(render_report(report)))
+    return MEASURED
+
+
+def to_document(report: Report) -> dict[str, object]:
+    """Return the report for a program."""
+    return asdict(report)
+
+
+def read_own(certificate: Path, key: Path) -> Own:
+    """Read the user's certificate and key.
+
+    Raises:
+        OwnCertificateError: they cannot be read or do not belong together, or the key is encrypted.
+    """
+    for file, option in ((certificate, "--cert"), (key, "--key")):
+        try:
+            file.read_bytes()
+        except OSError as error:
+            raise OwnCertificateError(f"{option} {file}: {error.strerror}") from error
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+        leaf = x509.load_pem_x509_certificate(certificate.read_bytes())
+    except (OSError, ValueError) as error:
+        raise OwnCertificateError(
+            f"--cert {certificate} and --key {key} are no certificate and its key, PEM, not encrypted"
+        ) from error
+    return Own(f"{key.read_text()}\n{certificate.read_text()}", _key_type(leaf))
+
+
+def _key_type(leaf: x509.Certificate) -> str:
+    match leaf.public_key():
+        case rsa.RSAPublicKey() as public:
+            return f"rsa-{public.key_size}"
+        case ec.EllipticCurvePublicKey() as public:
+            return f"ecdsa-{public.curve.name}"
+        case public:
+            return type(public).__name__.removesuffix("PublicKey").lower()
+
+
+@contextmanager
+def _progress(seconds: float) -> Iterator[Callable[[float], object]]:
+    """Show a bar where a person watches a terminal."""
+    form = "{l_bar}{bar}| {n:.0f}/{total:.0f} s"
+    watched = sys.stderr.isatty()
+    with tqdm(total=seconds, desc="measuring", bar_format=form, leave=False, disable=not watched) as bar:
+        yield bar.update
+
+
+@contextmanager
+def _field(own: Own | None) -> Iterator[Field]:
+    """Start the servers, those of TLS 1.3 with ChaCha20 in a process of their own, and say what is there for what."""
+    credentials = make_credentials()
+    listeners = (*STANDARD, Listener.OWN) if own else STANDARD
+    with (
+        lend(credentials, listeners, own.pem if own else "") as lease,
+        lend(credentials, (Listener.ECDSA,), cipher_suites=_CHACHA13) as bound,
+    ):
+        tls13, tls12 = (trust(credentials.ca, version) for version in (TlsVersion.TLS13, TlsVersion.TLS12))
+        ecdsa, stranger = (_place(lease, listener, tls13) for listener in (Listener.ECDSA, Listener.C))
+        subjects = {
+            Role.ECDSA: Subject(Kind("ecdsa-p256", TlsVersion.TLS13), ecdsa, stranger),
+            Role.RSA: Subject(Kind("rsa-2048", TlsVersion.TLS13), _place(lease, Listener.RSA, tls13), stranger),
+            Role.TLS12: Subject(
+                Kind("ecdsa-p256", TlsVersion.TLS12),
+                _place(lease, Listener.TLS12, tls12),
+                _place(lease, Listener.C, tls12),
+            ),
+            Role.CONTROL: Subject(
+                Kind("ecdsa-p256", TlsVersion.TLS13), _place(lease, Listener.NO_TICKETS, tls13), None
+            ),
+        }
+        if own:
+            anyone = accept(TlsVersion.TLS13)
+            subjects[Role.OWN] = Subject(
+                Kind(own.key_type, TlsVersion.TLS13),
+                _place(lease, Listener.OWN, anyone),
+                _place(lease, Listener.C, anyone),
+            )
+        plain = _place(lease, Listener.PLAIN, None)
+        bulk = [
+            Bulk(plain, None, ""),
+            Bulk(ecdsa, TlsVersion.TLS13, _AES13),
+            Bulk(_place(bound, Listener.ECDSA, tls13), TlsVersion.TLS13, _CHACHA13),
+        ] + [
+            Bulk(
+                _place(lease, Listener.TLS12, trust(credentials.ca, TlsVersion.TLS12, cipher)), TlsVersion.TLS12, cipher
+            )
+            for cipher in _CIPHERS12
+        ]
+        yield Field(tuple(subjects), tuple(subjects.values()), plain, ecdsa, bulk)
+
+
+def _place(lease: Lease, listener: Listener, context: ssl.SSLContext | None) -> Place:
+    return Place(lease.addresses[listener], context, SERVER_NAME, lambda: lease.read_meter(listener))

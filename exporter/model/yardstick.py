@@ -1,0 +1,111 @@
+"""What TLS was measured to cost on this machine, between a plain client and servers that are known."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from exporter.model.observation import Mode
+from exporter.model.target import TlsVersion
+
+GIB = 1 << 30
+
+
+class Transport(StrEnum):
+    """What a reference server speaks."""
+
+    PLAIN = "plain"
+    """HTTP in clear."""
+    TLS = "tls"
+    """The same over TLS 1.3, with a certificate on P-256."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a handshake's cost hangs on.
+
+    Attributes:
+        key_type: of the server's certificate, such as `ecdsa-p256` or `rsa-2048`.
+    """
+
+    key_type: str
+    tls: TlsVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Shake:
+    """One handshake.
+
+    Attributes:
+        mode: what it was meant to be.
+        resumed: what it was.
+        seconds: that the client waited, TCP connect left out.
+        cpu: seconds that the server computed, from accepting the connection to closing it.
+    """
+
+    mode: Mode
+    resumed: bool
+    seconds: float
+    cpu: float
+
+    @property
+    def as_meant(self) -> bool:
+        """Whether it resumed just where it was meant to."""
+        return self.resumed is (self.mode is Mode.RESUMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Handshakes of one kind, one right after the other, so that they can be compared."""
+
+    kind: Kind
+    shakes: tuple[Shake, ...]
+
+    def find(self, mode: Mode) -> Shake | None:
+        """Return the handshake of a mode, None where there is none that was as it was meant."""
+        return next((shake for shake in self.shakes if shake.mode is mode and shake.as_meant), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two adjacent figures of the same thing, the first of which is the yardstick."""
+
+    base: float
+    other: float
+
+    @property
+    def ratio(self) -> float:
+        """The second by the first; the first is never 0, since both took time."""
+        return self.other / self.base
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a short measurement brought.
+
+    Attributes:
+        requests: requests a second on a connection that is kept alive, in clear and over TLS.
+        reuse: requests a second over TLS, with a connection for each and on one that is kept alive.
+        transfers: processor seconds of the server for each GiB, in clear and over TLS.
+        cpu: processor seconds that the measurement itself took, client and servers together.
+    """
+
+    passes: tuple[Pass, ...]
+    requests: tuple[Pair, ...]
+    reuse: tuple[Pair, ...]
+    transfers: tuple[Pair, ...]
+    cpu: float
+
+
+class Operation(StrEnum):
+    """What a key is used for in a handshake."""
+
+    SIGN = "sign"
+    VERIFY = "verify"
+
+
+@dataclass(frozen=True, slots=True)
+class SignaturePrice:
+    """Processor seconds of one operation."""
+
+    key_type: str
+    operation: Operation
+    cpu: float

@@ -1,0 +1,69 @@
+"""Handshakes of several kinds, one after another in an order that is turned round from pass to pass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from exporter.model.observation import Mode
+from exporter.model.yardstick import Kind, Pass, Shake
+from exporter.yardstick.client import Client
+from exporter.yardstick.place import Place
+
+MODES = (Mode.FULL, Mode.RESUMED, Mode.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A server whose handshakes are measured.
+
+    Attributes:
+        stranger: whose tickets it cannot read, spoken to with the same client context; None where that is not measured.
+    """
+
+    kind: Kind
+    place: Place
+    stranger: Place | None
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """What is measured of it."""
+        return MODES if self.stranger is not None else MODES[:2]
+
+
+class Passes:
+    """Makes pass after pass; each offers the sessions that were taken at the beginning.
+
+    Raises:
+        OSError: a server does not answer.
+        MeterError: it does not tell what it used.
+    """
+
+    def __init__(self, client: Client, subjects: Sequence[Subject]) -> None:
+        self._client = client
+        self._subjects = tuple(subjects)
+        self._offers = {(place, mode): client.take_session(issuer) for place, mode, issuer in _issuers(self._subjects)}
+        self._turned = False
+
+    def make(self) -> tuple[Pass, ...]:
+        """Make one pass over all subjects and modes.
+
+        Raises:
+            OSError: a server does not answer.
+            MeterError: it does not tell what it used.
+        """
+        steps = [(subject, mode) for subject in self._subjects for mode in subject.modes]
+        done = {step: self._shake(*step) for step in (reversed(steps) if self._turned else steps)}
+        self._turned = not self._turned
+        return tuple(
+            Pass(subject.kind, tuple(done[subject, mode] for mode in subject.modes)) for subject in self._subjects
+        )
+
+    def _shake(self, subject: Subject, mode: Mode) -> Shake:
+        place = subject.place
+        before = place.read_meter()
+        shaken = self._client.shake(place, self._offers.get((place, mode)))
+        return Shake(mode, shaken.resumed, shaken.seconds, place.settle(before, 1))
+
+
+def _issuers(subjects: Sequence[Subject]) -> list[tuple[Place, Mode, Place]]:
+    own = [(subject.place, Mode.RESUMED, subject.place) for subject in subjects]
+    return own + [(each.place, Mode.REFUSED, each.stranger) for each in subjects if each.stranger is not None]
