@@ -33,7 +33,7 @@ from exporter.probe.statefile import StateFile
 from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Reference
 from exporter.reference.truth import check_truth
 from exporter.schedule.scheduler import keep_beat
-from exporter.verdict.findings import dangers_of, events_of
+from exporter.verdict.findings import asides_of, dangers_of, differences_of, ends_of, events_of, mismatches_of
 from exporter.verdict.history import EMPTY, History
 from exporter.verdict.keybook import records_of
 from exporter.verdict.rules import Rules
@@ -208,8 +208,12 @@ def _tell_round(result: RoundResult, salt: bytes) -> None:
     events = [
         f"TLS {version}: {event}" for version, verdict in result.verdicts.items() for event in events_of(verdict, salt)
     ]
-    dangers = {str(danger) for verdict in result.verdicts.values() for danger in dangers_of(verdict)}
-    tell: Callable[..., object] = _log.warning if result.failures or events or findings else _log.info
+    verdicts = result.verdicts.values()
+    dangers = {str(danger) for verdict in verdicts for danger in dangers_of(verdict)}
+    differences = {str(found) for verdict in verdicts for found in differences_of(verdict)}
+    connections = [*asides_of(result), *(found for verdict in verdicts for found in mismatches_of(verdict))]
+    troubled = result.failures or events or findings or differences or connections
+    tell: Callable[..., object] = _log.warning if troubled else _log.info
     tell(
         "round",
         target=result.target.name,
@@ -224,6 +228,8 @@ def _tell_round(result: RoundResult, salt: bytes) -> None:
             advice=list(dict.fromkeys(each.advice for each in findings if each.advice)),
             events=events,
             dangers=sorted(dangers),
+            differences=sorted(differences),
+            connections=[str(found) for found in (*connections, *ends_of(result))],
             foreign=[_foreign_words(offer) for offer in result.foreign],
             failures=[_counted(words, number) for words, number in Counter(_failures(result)).items()],
         ),

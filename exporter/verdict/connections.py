@@ -36,7 +36,7 @@ _WORST_FIRST = (
     ConnectionState.LIMITED,
     ConnectionState.KEPT_ALIVE,
 )
-_BROKEN = frozenset({End.RESET, End.IN_FLIGHT, End.ERROR})
+_BROKEN = frozenset({End.IN_FLIGHT, End.ERROR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def verdict_on(observations: Iterable[Observation]) -> ConnectionVerdict:
     reuses = [one.reuse for one in shaken if one.reuse is not None and _tells(one.reuse)]
     if reuses:
         return _judge(reuses, _announced(shaken))
-    failed = any(isinstance(one.http, Failure) or one.reuse is not None for one in shaken)
+    failed = any(isinstance(one.http, Failure) or (one.reuse is not None and one.reuse.attempts) for one in shaken)
     return ConnectionVerdict(ConnectionState.NOT_ASKED if shaken and not failed else ConnectionState.UNKNOWN)
 
 
@@ -98,8 +98,9 @@ def _judge(reuses: Sequence[Reuse], announced: int | None) -> ConnectionVerdict:
 
 
 def _state(reuse: Reuse) -> ConnectionState:
-    # GOAWAY with an error code is no farewell (RFC 9113 section 7): the connection is given up for a fault.
-    if reuse.end in _BROKEN or (reuse.end is End.GOAWAY and reuse.goaway):
+    # A reset without a failure is a close that our next request ran into, not one that cut an answer off. A GOAWAY with
+    # an error code is no farewell (RFC 9113 section 7): the connection is given up for a fault.
+    if reuse.failure is not None or reuse.end in _BROKEN or (reuse.end is End.GOAWAY and reuse.goaway):
         return ConnectionState.BREAKS
     if reuse.end is End.OWN_LIMIT:
         return ConnectionState.KEPT_ALIVE
@@ -177,6 +178,7 @@ _CLOSINGS: Mapping[End | None, str] = MappingProxyType(
         End.CONNECTION_CLOSE: "",
         End.HTTP_1_0: ", since it answers in HTTP/1.0",
         End.CLOSED: _UNTOLD,
+        End.RESET: _UNTOLD,
         End.IDLE_TIMEOUT: _UNTOLD,
         End.GOAWAY: ", with a GOAWAY",
     }
@@ -206,7 +208,7 @@ _DESCRIBING: Mapping[ConnectionState, Callable[[ConnectionVerdict], str]] = Mapp
         ConnectionState.KEPT_ALIVE: _describe_kept,
         ConnectionState.CLOSES_EACH_TIME: _describe_closing,
         ConnectionState.LIMITED: _describe_limit,
-        ConnectionState.BREAKS: lambda verdict: _BREAKAGES[verdict.end],
+        ConnectionState.BREAKS: lambda verdict: _BREAKAGES.get(verdict.end, _BREAKAGES[End.ERROR]),
         ConnectionState.NOT_ASKED: lambda _: "was not asked for more than one request on a connection",
         ConnectionState.UNKNOWN: lambda _: "has not shown what it does with further requests",
     }

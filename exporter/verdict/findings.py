@@ -4,10 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from exporter.model.connections import Party, Trait
+from exporter.model.connections import End, Farewell, Party, StapleStatus, Trait
 from exporter.model.fingerprint import fingerprint
 from exporter.model.target import Address
-from exporter.model.verdicts import BackendVerdict, Danger, KeyEvent, KeyEventKind, VersionVerdict, Weakness
+from exporter.model.verdicts import (
+    BackendVerdict,
+    Danger,
+    KeyEvent,
+    KeyEventKind,
+    RoundResult,
+    VersionVerdict,
+    Weakness,
+)
 
 _WEAKNESSES = MappingProxyType(
     {
@@ -34,6 +42,14 @@ _TRAITS = MappingProxyType(
         Trait.EARLY_DATA: "another 0-RTT offer",
     }
 )
+_FAREWELLS = MappingProxyType(
+    {
+        Farewell.DRAINED: "said goodbye on its connection",
+        Farewell.DROPPED: "dropped its connection without a word",
+        Farewell.ALIVE: "still answered on its connection",
+    }
+)
+_BAD_STAPLES = frozenset({StapleStatus.EXPIRED, StapleStatus.REVOKED, StapleStatus.UNKNOWN, StapleStatus.UNREADABLE})
 _TOLD_APART = 3  # parties of which each is told with its value; more of them are only counted
 
 
@@ -115,3 +131,22 @@ def mismatches_of(verdict: VersionVerdict) -> Iterator[Finding]:
     for found in verdict.mismatches:
         text = f"answers {found.resumed} over resumed connections, and {found.full} over those of full handshakes"
         yield Finding(found.backend, text)
+
+
+def asides_of(result: RoundResult) -> Iterator[Finding]:
+    """Yield what is wrong with split hellos and with stapled answers."""
+    for check in result.hello_checks:
+        if check.failure is not None:
+            yield Finding(check.backend, f"does not take a ClientHello in two {check.split}: {check.failure}")
+    for backend, staple in result.staples.items():
+        if staple.status in _BAD_STAPLES:
+            yield Finding(backend, f"staples an OCSP answer that is {staple.status}")
+
+
+def ends_of(result: RoundResult) -> Iterator[Finding]:
+    """Yield what backends did with a held connection when they left, or while a request was on its way."""
+    for ended in result.held_ends:
+        if ended.farewell is not None:
+            yield Finding(ended.backend, f"left, and {_FAREWELLS[ended.farewell]}")
+        elif ended.end is End.IN_FLIGHT:
+            yield Finding(ended.backend, "closed an idle connection while a request was on its way")
