@@ -20,11 +20,11 @@ def read_staple(der: bytes | None, now: float, leaf: bytes | None = None) -> Sta
     """Return what an OCSP response says of a certificate; its signature is not verified.
 
     Args:
-        der: the response in DER form; None or nothing at all is no staple.
+        der: the response in DER form; None where nothing was stapled.
         now: Unix time in seconds.
         leaf: the certificate in DER form; a response that tells of other serial numbers alone is unreadable then.
     """
-    if not der:
+    if der is None:
         return Staple(StapleStatus.NONE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is odd in a response, none of our own doing

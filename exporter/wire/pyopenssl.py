@@ -7,16 +7,28 @@ so only those that need it should do so.
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.dsa import DSAPrivateKey
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from OpenSSL import SSL, crypto
 
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import TlsSettings, TlsVersion
 from exporter.wire.context import CIPHERS
 from exporter.wire.names import is_address, wire_name
+from exporter.wire.records import ALERT
 
 _VERSIONS = {TlsVersion.TLS12: SSL.TLS1_2_VERSION, TlsVersion.TLS13: SSL.TLS1_3_VERSION}
+_KEYS = DSAPrivateKey | EllipticCurvePrivateKey | Ed25519PrivateKey | Ed448PrivateKey | RSAPrivateKey
 _READ_BYTES = 1 << 16
+_REFUSAL = bytes((ALERT, 3, 3, 0, 2, 2, 113))
+"""Our own alert bad_certificate_status_response (RFC 8446 section 6.2), which goes out in clear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +38,13 @@ class Turn:
     Attributes:
         send: must go out now.
         failure: what the library can say of it, which is not much.
+        refused: whether it ended the handshake since it could not read the stapled answer.
     """
 
     send: bytes
     done: bool = False
     failure: Failure | None = None
+    refused: bool = False
 
 
 class AskingConnection:
@@ -62,7 +76,9 @@ class AskingConnection:
         except SSL.ZeroReturnError:
             return Turn(self._outgoing(), failure=Failure(Stage.HANDSHAKE, Reason.CLOSED, "close_notify"))
         except SSL.Error as error:
-            return Turn(self._outgoing(), failure=Failure(Stage.HANDSHAKE, Reason.MALFORMED, _words(error)))
+            send = self._outgoing()
+            failure = Failure(Stage.HANDSHAKE, Reason.MALFORMED, _words(error))
+            return Turn(send, failure=failure, refused=send.endswith(_REFUSAL))
         return Turn(self._outgoing(), done=True)
 
     def close(self) -> bytes:
@@ -105,15 +121,23 @@ def _context(cert_file: str | None, key_file: str | None, alpn: tuple[str, ...],
     if alpn:
         context.set_alpn_protos([protocol.encode() for protocol in alpn])
     if cert_file is not None:
-        # An empty password makes an encrypted key an error; without one the library would ask on the terminal.
-        context.set_passwd_cb(lambda *_: b"")
-        try:
-            context.use_certificate_chain_file(cert_file)
-            context.use_privatekey_file(key_file or cert_file)
-            context.check_privatekey()
-        except SSL.Error as error:
-            raise OSError(f"{cert_file}: {_words(error)}") from None
+        _show(context, cert_file, key_file or cert_file)
     return context
+
+
+def _show(context: SSL.Context, cert_file: str, key_file: str) -> None:
+    """Have a client certificate shown; a key that needs a password cannot be used."""
+    try:
+        context.use_certificate_chain_file(cert_file)
+        key = load_pem_private_key(Path(key_file).read_bytes(), password=None)
+        if not isinstance(key, _KEYS):
+            raise OSError(f"{key_file}: a key of another kind than is known for certificates")
+        context.use_privatekey(key)
+        context.check_privatekey()
+    except SSL.Error as error:
+        raise OSError(f"{cert_file}: {_words(error)}") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise OSError(f"{key_file}: {error}") from None
 
 
 def _hear(tls: SSL.Connection, answer: bytes, _data: object) -> bool:

@@ -34,7 +34,8 @@ class StapleClient:
         ValueError: the name cannot be encoded.
 
     Attributes:
-        staple: the OCSP response in DER form as it came, None before the handshake is done and where none came.
+        staple: the OCSP response in DER form as it came, None before the handshake is done and where none came. It is
+            b"" where the library could make no sense of what came, and ended the handshake.
         leaf: the server's certificate in DER form, None before the handshake is done.
         started: whether any byte of the peer's came.
     """
@@ -85,6 +86,9 @@ class StapleClient:
         return self._tls.close() if self._last is not None and self._last.done else b""
 
     def _step(self, turn: Turn) -> Step:
+        if turn.refused:
+            self.staple, self.leaf = b"", self._tls.leaf
+            return self._end(Step(send=turn.send, done=True))
         if turn.failure is not None:
             return self._end(Step(send=turn.send, failure=self._explain(turn.failure)))
         if not turn.done:

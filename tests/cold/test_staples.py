@@ -15,6 +15,7 @@ from tests.cold.talk import shake
 from tests.servers import nginx
 from tests.servers.certificates import SERVER_NAME
 from tests.servers.ports import Ports
+from tests.servers.process import Server, find_program
 
 VERSIONS = [pytest.param(version, id=f"TLS {version}") for version in TlsVersion]
 
@@ -73,3 +74,22 @@ def test_nothing_stapled(
 
     assert client.staple is None
     assert read_staple(client.staple, time.time(), client.leaf).status is StapleStatus.NONE
+
+
+@pytest.mark.servers("gnutls-serv")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nonsense_stapled(
+    tmp_path: Path, ports: Ports, chain: Chain, trusting: TlsSettings, version: TlsVersion
+) -> None:
+    """What is no OCSP response is told as such, though the library ends the handshake for it."""
+    file = tmp_path / "staple.der"
+    file.write_bytes(b"no response at all")
+    address = Address("127.0.0.1", ports.claim())
+    command = [find_program("gnutls-serv"), "--http", "--quiet", "--port", str(address.port), "--disable-client-cert"]
+    command += ["--x509certfile", str(chain.leaf.certificate_file), "--x509keyfile", str(chain.leaf.key_file)]
+    command += ["--ocsp-response", str(file), "--ignore-ocsp-response-errors"]
+    client = StapleClient(trusting, version, SERVER_NAME)
+    with Server(address, command, tmp_path), shake(address, client) as talk:
+        assert talk.step.failure is None
+
+    assert read_staple(client.staple, time.time(), client.leaf).status is StapleStatus.UNREADABLE
