@@ -38,7 +38,9 @@ def parse_suite(name: str) -> str:
     if name in TLS13_SUITES:
         return ""
     if name not in TLS12_SUITES:
-        raise RefusedError(f"{show(name)} is no cipher suite that Go calls secure", "such as TLS_AES_128_GCM_SHA256")
+        raise RefusedError(
+            f"{show(name)} is no cipher suite that Go calls secure", "such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+        )
     return TLS12_SUITES[name]
 
 

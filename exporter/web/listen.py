@@ -42,14 +42,18 @@ async def open_listeners(places: Sequence[str]) -> tuple[socket.socket, ...]:
             except (OSError, UnicodeError) as error:
                 raise ListenError(f"cannot listen on {place!r}: {_words(error)}") from error
     except BaseException:
-        await close_listeners(opened)
+        await close_listeners(opened, socket_files(opened))
         raise
     return tuple(opened)
 
 
-async def close_listeners(listeners: Sequence[socket.socket], *, remove: bool = True) -> None:
-    """Close sockets, and remove the files of those that have one, unless somebody else has made them."""
-    files = [Path(each.getsockname()) for each in listeners if remove and each.family == socket.AF_UNIX]
+def socket_files(listeners: Sequence[socket.socket]) -> tuple[Path, ...]:
+    """Return the files of those that have one; a socket that is closed can tell no more."""
+    return tuple(Path(each.getsockname()) for each in listeners if each.family == socket.AF_UNIX)
+
+
+async def close_listeners(listeners: Sequence[socket.socket], files: Sequence[Path]) -> None:
+    """Close sockets, and remove these files."""
     for each in listeners:
         each.close()
     for file in files:

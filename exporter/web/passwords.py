@@ -10,7 +10,7 @@ import binascii
 import secrets
 from base64 import b64decode
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from hashlib import blake2b
@@ -57,12 +57,20 @@ class Passwords:
         verify: bcrypt's check.
         clock: seconds that never go back.
         patience: how much of us guesses may take.
+        rest: sleeps for so many seconds.
     """
 
-    def __init__(self, verify: Verify, clock: Callable[[], float], patience: Patience = Patience()) -> None:
+    def __init__(
+        self,
+        verify: Verify,
+        clock: Callable[[], float],
+        patience: Patience = Patience(),
+        rest: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._verify = verify
         self._clock = clock
         self._patience = patience
+        self._rest = rest
         self._secret = secrets.token_bytes(32)
         self._right: OrderedDict[bytes, None] = OrderedDict()
         self._waiting: Counter[str] = Counter()
@@ -77,9 +85,10 @@ class Passwords:
             client: the address that it came from.
         """
         # An unknown user is held against somebody's hash, always the same one's, so that time does not tell.
-        stored = users.get(user) or sorted(users.values())[self._number(user) % len(users)]
+        known = user in users
+        stored = users[user] if known else sorted(users.values())[self._number(user) % len(users)]
         mark = self._hash(user, stored, password)
-        if self._remembers(mark):
+        if known and self._remembers(mark):
             return Answer.RIGHT
         patience = self._patience
         if self._waiting.total() >= patience.waiting or self._waiting[client] >= patience.waiting_of_one:
@@ -93,10 +102,10 @@ class Passwords:
         finally:
             self._waiting -= Counter((client,))  # which leaves out those at none
         try:
-            if self._remembers(mark):  # somebody asked the same meanwhile
+            if known and self._remembers(mark):  # somebody asked the same meanwhile
                 return Answer.RIGHT
-            await asyncio.sleep(max(0.0, self._rested - self._clock()))
-            right = await self._verify_aside(password[:_LONGEST], stored) and user in users
+            await self._rest(max(0.0, self._rested - self._clock()))
+            right = await self._verify_aside(password[:_LONGEST], stored) and known
         finally:
             self._turn.release()
         if right:

@@ -18,7 +18,7 @@ from exporter.model.target import Address
 from exporter.web.connections import Bounds, Connections
 from exporter.web.door import Door
 from exporter.web.guard import Guard
-from exporter.web.listen import BACKLOG, address_of, close_listeners, open_listeners, spell
+from exporter.web.listen import BACKLOG, address_of, close_listeners, open_listeners, socket_files, spell
 from exporter.web.lock import TlsLock
 from exporter.web.pages import Pages
 from exporter.web.passwords import Passwords, verify_bcrypt
@@ -68,9 +68,9 @@ async def serve(door: Door, pages: Pages, bounds: Bounds = _BOUNDS) -> AsyncIter
     guard = Guard(lambda: renewal.lock, Passwords(verify_bcrypt, time.monotonic), time.monotonic)
     async with AsyncExitStack() as stack:
         listeners = door.sockets or await open_listeners(door.listen)
-        stack.push_async_callback(close_listeners, listeners, remove=not door.sockets)
+        stack.push_async_callback(close_listeners, listeners, () if door.sockets else socket_files(listeners))
         health = await open_listeners(door.health)
-        stack.push_async_callback(close_listeners, health)
+        stack.push_async_callback(close_listeners, health, socket_files(health))
         thread = ThreadPoolExecutor(1, thread_name_prefix="exposition")
         stack.callback(thread.shutdown, wait=False, cancel_futures=True)
         app = web.Application(middlewares=[_answering(guard)])

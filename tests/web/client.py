@@ -1,7 +1,7 @@
 """A client that does exactly what a test says."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -90,3 +90,10 @@ async def serving(made: Pages, bounds: Bounds | None = None, door: Door | None =
             yield served.addresses[0]
         finally:
             renewing.cancel()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for something to come true."""
+    async with asyncio.timeout(DEADLINE):
+        while not condition():  # noqa: ASYNC110 -- nobody tells of it
+            await asyncio.sleep(0.005)

@@ -30,7 +30,7 @@ async def crowd(address: Address, number: int, sent: bytes) -> AsyncIterator[lis
         yield [await stack.enter_async_context(connected(address, sent)) for _ in range(number)]
 
 
-@pytest.mark.parametrize("number", [pytest.param(20, id="20"), pytest.param(300, id="300, more than are let in")])
+@pytest.mark.parametrize("number", [pytest.param(20, id="20"), pytest.param(500, id="500, more than are let in")])
 @pytest.mark.parametrize("sent", HALVES)
 async def test_half_requests_hold_up_no_scrape(number: int, sent: bytes) -> None:
     """However many clients send half a request, a good one is served at once, again and again."""

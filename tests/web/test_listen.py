@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from exporter.model.target import Address
-from exporter.web.listen import ListenError, address_of, close_listeners, open_listeners, spell
+from exporter.web.listen import ListenError, address_of, close_listeners, open_listeners, socket_files, spell
 
 
 def tcp_address(listener: socket.socket) -> Address:
@@ -101,7 +101,7 @@ async def test_a_socket_file(tmp_path: Path) -> None:
     assert [(spell(each), address_of(each)) for each in listeners] == [(f"unix:{path}", None)]
     with socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(path))
-    await close_listeners(listeners)
+    await close_listeners(listeners, socket_files(listeners))
 
     assert not path.exists()
 
@@ -112,7 +112,8 @@ async def test_a_socket_file_left_behind(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as earlier:
         earlier.bind(str(path))
         earlier.listen()
-    await close_listeners(await open_listeners([f"unix:{path}"]))
+    listeners = await open_listeners([f"unix:{path}"])
+    await close_listeners(listeners, socket_files(listeners))
 
     assert not path.exists()
 
@@ -125,7 +126,7 @@ async def test_a_socket_file_in_use(tmp_path: Path) -> None:
         await open_listeners([place])
     with socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(tmp_path / "web.sock"))
-    await close_listeners(listeners)
+    await close_listeners(listeners, socket_files(listeners))
 
 
 async def test_a_file_that_is_no_socket(tmp_path: Path) -> None:
