@@ -35,7 +35,14 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _run_command(words: Sequence[str] | None) -> int:
     parsed = parse_words(words)
-    commands: dict[str, Callable[[Namespace], int]] = {"run": _run, "probe": _probe, "check": _check, "schema": _schema}
+    commands: dict[str, Callable[[Namespace], int]] = {
+        "run": _run,
+        "probe": _probe,
+        "check": _check,
+        "schema": _schema,
+        "capacity": _capacity,
+        "wave": _wave,
+    }
     return commands[parsed.command](parsed)
 
 
@@ -79,6 +86,18 @@ def _probe(words: Namespace) -> int:
 
         return watch(target, rules, words.watch)
     return probe(target, rules, words.rounds or 1, as_json=words.json)
+
+
+def _capacity(words: Namespace) -> int:
+    from exporter.cli.capacity import capacity  # noqa: PLC0415 - as above
+
+    return capacity(words)
+
+
+def _wave(words: Namespace) -> int:
+    from exporter.cli.wave import wave  # noqa: PLC0415 - as above
+
+    return wave(words)
 
 
 def _run(words: Namespace) -> int:

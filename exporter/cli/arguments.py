@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from exporter import __version__
+from exporter.cli.load_words import add_capacity, add_wave
 from exporter.model.target import TlsVersion
 from exporter.verdict.rules import Rules
 
@@ -36,6 +37,8 @@ def parse_words(words: Sequence[str] | None = None) -> argparse.Namespace:
     _add_run(commands)
     probe = _add_probe(commands)
     _add_check(commands)
+    add_capacity(commands)
+    add_wave(commands)
     commands.add_parser(
         "schema",
         help="print the JSON Schema of the configuration",

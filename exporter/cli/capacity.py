@@ -1,0 +1,176 @@
+"""`tlsprobe capacity`: how many handshakes a second one server sustains."""
+
+import ipaddress
+import json
+import socket
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from exporter.cli.capacity_table import render_end, render_head, render_step
+from exporter.config.problem import RefusedError
+from exporter.config.values import parse_endpoint
+from exporter.load.capacity import Capacity, Plan, measure_closed, measure_open
+from exporter.load.crew import Crew, CrewError, cores, hire
+from exporter.load.document import to_document
+from exporter.load.orders import Site
+from exporter.load.picture import NoPictureError, draw, find_painter
+from exporter.load.requirement import Outcome, Requirement, judge, parse_requirement
+from exporter.load.search import Ladder, Rates, Search, Timed
+from exporter.load.step import Step, Strain
+from exporter.model.observation import Mode
+from exporter.model.target import TlsVersion
+
+MEASURED, MISSED, NOT_MEASURED = 0, 1, 2
+
+_CLIENTS = 32
+_START_RATE = 100.0
+_PRECISION = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is never exceeded.
+
+    Attributes:
+        rate: connections a second.
+        clients: of the closed loop.
+        step, total: seconds; after `total` no further step begins.
+    """
+
+    rate: float
+    clients: int
+    step: float
+    total: float
+
+
+_HERE = Bounds(rate=1_000_000, clients=10_000, step=600, total=3600)
+AWAY = Bounds(rate=10_000, clients=256, step=10, total=300)
+"""For a server that is not on this machine, since paths and other people's machines are in between."""
+
+
+class WordsError(Exception):
+    """Words that make no sense together, or that are not allowed."""
+
+
+def capacity(words: Namespace) -> int:
+    """Measure, print what was found, and return the exit code."""
+    try:
+        site, bounds = _site(words)
+        requirements = _check(words, bounds)
+        painter = find_painter() if words.plot else None
+        with hire(site, words.processes or cores()) as crew:
+            found = _measure(words, crew, bounds)
+            outcomes = [judge(each, found) for each in requirements]
+            _tell(words, site, crew, found, outcomes)
+        if painter is not None:
+            words.plot.write_text(draw(painter, f"{words.where}, TLS handshakes", found), encoding="utf-8")
+    except (WordsError, NoPictureError, CrewError) as error:
+        print(f"tlsprobe capacity: {error}", file=sys.stderr)
+        return NOT_MEASURED
+    except OSError as error:
+        print(f"--plot: {words.plot} cannot be written: {error.strerror}", file=sys.stderr)
+        return NOT_MEASURED
+    if not any(each.best for each in found):
+        return NOT_MEASURED
+    return MEASURED if all(outcome.met for outcome in outcomes) else MISSED
+
+
+def _site(words: Namespace) -> tuple[Site, Bounds]:
+    """Return the server to go to, if we may."""
+    try:
+        endpoint = parse_endpoint(words.where)
+    except RefusedError as refusal:
+        raise WordsError(f"{refusal.found}; allowed: {refusal.allowed}") from None
+    try:
+        found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
+    except OSError:
+        raise WordsError(f"{endpoint.host} has no address") from None
+    host = str(found[0][4][0])
+    here = ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    if not here and not words.operated:
+        raise WordsError(
+            f"{host} is not on loopback: a load test is for servers of your own; "
+            f"--i-operate-this-server says that it is, and then at most {AWAY.rate:,.0f} connections a second, "
+            f"{AWAY.clients} clients, {AWAY.step:g} s a step and {AWAY.total:g} s in all are made"
+        )
+    site = Site(
+        host,
+        endpoint.port,
+        words.server_name or endpoint.host,
+        version=None if words.tls is None else TlsVersion(words.tls),
+        path=None if words.no_http else words.path,
+        timeout=words.timeout,
+    )
+    return site, _HERE if here else AWAY
+
+
+def _check(words: Namespace, bounds: Bounds) -> list[Requirement]:
+    """Refuse what makes no sense together or exceeds a bound, and return the pass lines."""
+    if words.plot and words.rate is None:
+        raise WordsError("--plot shows latency against rate, so it needs --rate")
+    if words.background and words.no_http:
+        raise WordsError("--background-rps cannot be used with --no-http")
+    if not words.path.startswith("/") or not words.path.isascii() or not words.path.isprintable() or " " in words.path:
+        raise WordsError("--path: it must begin with a slash and hold visible ASCII characters alone")
+    for option, value, most in (
+        ("--workers", words.workers or _CLIENTS, bounds.clients),
+        ("--rate", max(words.rate or (0.0,)), bounds.rate),
+        ("--background-rps", words.background, bounds.rate),
+        ("--seconds", words.seconds, bounds.step),
+    ):
+        if value > most:
+            raise WordsError(f"{option} {value:g}: at most {most:g} there")
+    try:
+        requirements = [parse_requirement(text) for text in words.require]
+    except ValueError as error:
+        raise WordsError(f"--require: {error}") from None
+    for each in requirements:
+        if each.mode is not None and each.mode not in _modes(words):
+            raise WordsError(f"--require {each.text}: --mode {words.mode} does not measure that")
+    return requirements
+
+
+def _modes(words: Namespace) -> tuple[Mode, ...]:
+    return (Mode.FULL, Mode.RESUMED) if words.mode == "both" else (Mode(words.mode),)
+
+
+def _measure(words: Namespace, crew: Crew, bounds: Bounds) -> list[Capacity]:
+    modes = _modes(words)
+    if Mode.RESUMED in modes and not crew.scouted.resumes:
+        if words.mode == "resumed":
+            raise CrewError("the server does not resume its own session, so there is nothing to measure")
+        modes = (Mode.FULL,)
+    if not words.json:
+        clients = None if words.rate is not None else words.workers or _CLIENTS
+        print("\n".join(render_head(words.where, crew.scouted, crew.size, clients, words.seconds)), flush=True)
+    limits = [each.bound for each in map(parse_requirement, words.require) if each.name == "p99"]
+    plan = Plan(words.seconds, bounds.rate, words.background, min(limits, default=None))
+    until = time.monotonic() + bounds.total
+
+    def tell(step: Step, why: Strain | None) -> None:
+        if not words.json:
+            print(render_step(step, why), flush=True)
+
+    if words.rate is None:
+        return [measure_closed(crew.carry_out, mode, words.workers or _CLIENTS, plan, tell) for mode in modes]
+    return [
+        measure_open(crew.carry_out, mode, Timed(_rates(words, bounds), time.monotonic, until), plan, tell)
+        for mode in modes
+    ]
+
+
+def _rates(words: Namespace, bounds: Bounds) -> Rates:
+    return Ladder(words.rate) if words.rate else Search(_START_RATE, bounds.rate, _PRECISION)
+
+
+def _tell(words: Namespace, site: Site, crew: Crew, found: Sequence[Capacity], outcomes: Sequence[Outcome]) -> None:
+    if words.json:
+        document: dict[str, Any] = to_document(site, crew.scouted, found, outcomes)
+        print(json.dumps(document, indent=2))
+        return
+    missing = words.mode == "both" and not crew.scouted.resumes
+    print("\n".join(render_end(found, outcomes, unresumable=missing)))

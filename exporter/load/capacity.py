@@ -1,0 +1,106 @@
+"""The capacity of one server: what it sustains, full and resumed, by a closed or an open loop."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from exporter.load.orders import Order, Tally
+from exporter.load.search import Rates
+from exporter.load.step import Step, Strain, strain, sum_up
+from exporter.model.observation import Mode
+
+CarryOut = Callable[[Order], Sequence[Tally]]
+"""Has an order carried out, and returns what each worker counted."""
+
+Tell = Callable[[Step, Strain | None], None]
+"""Is told of each step as soon as it is done."""
+
+_WARM_UP_SHARE = 0.2
+_MOST_WARM_UP = 1.0
+_TRIES = 2
+"""One hiccup of a machine's is not the end of what its server sustains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all steps have in common.
+
+    Attributes:
+        seconds: for which each step is measured.
+        most_rate: connections a second that are never exceeded.
+        background: kept-alive requests a second beside them.
+        p99_limit: seconds; None leaves it to what was seen at lower rates.
+    """
+
+    seconds: float
+    most_rate: float
+    background: float = 0.0
+    p99_limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What was found in one mode.
+
+    Attributes:
+        steps: all that were run, and why a rate was not sustained.
+        best: the one whose rate is the ceiling; None where no rate was sustained.
+    """
+
+    mode: Mode
+    steps: tuple[tuple[Step, Strain | None], ...]
+    best: Step | None
+
+    @property
+    def rate(self) -> float | None:
+        """Handshakes a second; None where no rate was sustained."""
+        return None if self.best is None else self.best.done
+
+    @property
+    def generator_bound(self) -> bool:
+        """Whether the server may well do more than was found, since it was the generator that could not."""
+        if self.best is not None and self.best.generator_bound:
+            return True
+        return any(why is Strain.GENERATOR for _, why in self.steps)
+
+
+def measure_closed(carry_out: CarryOut, mode: Mode, clients: int, plan: Plan, tell: Tell) -> Capacity:
+    """Keep so many clients busy, each with one connection after the other."""
+    order = _order(mode, plan, plan.most_rate, clients)
+    step = sum_up(order, carry_out(order))
+    tell(step, None)
+    return Capacity(mode, ((step, None),), step if step.completed else None)
+
+
+def measure_open(carry_out: CarryOut, mode: Mode, rates: Rates, plan: Plan, tell: Tell) -> Capacity:
+    """Raise the rate by the clock until the p99, errors or lateness move."""
+    steps: list[tuple[Step, Strain | None]] = []
+    while (rate := rates.next_rate()) is not None:
+        for _ in range(_TRIES):
+            order = _order(mode, plan, rate)
+            step = sum_up(order, carry_out(order))
+            why = strain(step, _calm(steps), plan.p99_limit)
+            steps.append((step, why))
+            tell(step, why)
+            if why is None:
+                break
+        rates.note(sustained=why is None)
+    sustained = [step for step, why in steps if why is None]
+    return Capacity(mode, tuple(steps), max(sustained, key=lambda step: step.offered, default=None))
+
+
+def _calm(steps: Sequence[tuple[Step, Strain | None]]) -> float | None:
+    """Return the least p99 of the steps that were sustained, in seconds."""
+    return min((step.handshake.p99 for step, why in steps if why is None and step.handshake.p99), default=None)
+
+
+def _order(mode: Mode, plan: Plan, rate: float, clients: int = 0) -> Order:
+    warm_up = min(_WARM_UP_SHARE * plan.seconds, _MOST_WARM_UP)
+    return Order(
+        mode=mode,
+        begin=0.0,
+        seconds=plan.seconds,
+        warm_up=warm_up,
+        clients=clients,
+        rate=rate,
+        background=plan.background,
+    )

@@ -1,0 +1,121 @@
+"""The worker processes, one for each core, from the parent's side."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+import exporter
+from exporter.load.orders import Message, Order, Scouted, Site, Tally, encode, read
+
+_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from exporter.load.worker import main; main()"
+_END_SECONDS = 2.0
+_NOTICE_SECONDS = 0.1
+"""From an order to its beginning, so that all workers have read it by then."""
+
+
+class CrewError(RuntimeError):
+    """The workers cannot do what they are for; the message says why."""
+
+
+class Crew:
+    """Processes that have learned of one site and wait for orders.
+
+    Attributes:
+        scouted: what the first of them saw of the site.
+    """
+
+    def __init__(self, workers: Sequence["subprocess.Popen[bytes]"], site: Site) -> None:
+        self._workers = workers
+        for worker in workers:
+            _send(worker, encode(site))
+        answers = [_read(worker, Scouted) for worker in workers]
+        for answer in answers:
+            if answer.problem:
+                raise CrewError(answer.problem)
+        self.scouted = answers[0]
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return len(self._workers)
+
+    def carry_out(self, order: Order) -> Sequence[Tally]:
+        """Share an order out, wait until it was carried out, and return what each worker counted.
+
+        Args:
+            order: as for one worker alone; when it begins, and who does what of it, is decided here.
+
+        Raises:
+            CrewError: a worker ended over it.
+        """
+        begin = time.monotonic() + _NOTICE_SECONDS
+        for number, worker in enumerate(self._workers):
+            clients = order.clients // self.size + (number < order.clients % self.size)
+            part = replace(order, begin=begin, number=number, workers=self.size, clients=clients)
+            _send(worker, encode(part))
+        return [_read(worker, Tally) for worker in self._workers]
+
+
+@contextmanager
+def hire(site: Site, workers: int) -> Iterator[Crew]:
+    """Run so many workers for a site until the block ends; they also end when we do, however that comes about.
+
+    Raises:
+        CrewError: they cannot be started, or the site does not answer as it should.
+    """
+    command = (sys.executable, "-c", _CODE, str(Path(exporter.__file__).parent.parent))
+    hired: list[subprocess.Popen[bytes]] = []
+    try:
+        while len(hired) < workers:
+            hired.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))  # noqa: S603
+        yield Crew(hired, site)
+    except OSError as error:
+        raise CrewError(f"the workers cannot be started: {error}") from None
+    finally:
+        for worker in hired:
+            _dismiss(worker)
+
+
+def cores() -> int:
+    """Return how many processor cores we may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _dismiss(worker: "subprocess.Popen[bytes]") -> None:
+    for pipe in (worker.stdin, worker.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+    try:
+        worker.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.wait()
+
+
+def _send(worker: "subprocess.Popen[bytes]", frame: bytes) -> None:
+    pipe = _piped(worker.stdin)
+    try:
+        pipe.write(frame)
+        pipe.flush()
+    except OSError:
+        raise CrewError("a worker has ended") from None
+
+
+def _read(worker: "subprocess.Popen[bytes]", kind: type[Message]) -> Message:
+    try:
+        return read(kind, _piped(worker.stdout).read)
+    except EOFError:
+        raise CrewError("a worker has ended") from None
+
+
+def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise TypeError("a worker has no pipes")
+    return pipe

@@ -1,0 +1,111 @@
+"""A measured capacity as a program reads it, and the part of it that a wave is reckoned from."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from exporter.load.capacity import Capacity
+from exporter.load.orders import Scouted, Site
+from exporter.load.requirement import Outcome
+from exporter.load.step import Quantiles, RequestStep, Step, Strain
+from exporter.load.wave import Ceiling
+
+_MOST_BYTES = 4 << 20
+_DIGITS = 6  # a microsecond
+
+
+def to_document(
+    site: Site, scouted: Scouted, capacities: Sequence[Capacity], outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
+    """Return plain JSON values; times in seconds, rates a second, None where unknown."""
+    return {
+        "address": f"[{site.host}]:{site.port}" if ":" in site.host else f"{site.host}:{site.port}",
+        "server_name": site.server_name,
+        "tls": scouted.version.removeprefix("TLSv"),
+        "cipher": scouted.cipher,
+        "single_use_tickets": scouted.single_use,
+        "modes": {each.mode.value: _capacity(each) for each in capacities},
+        "requirements": [
+            {"text": outcome.requirement.text, "found": _rounded(outcome.found), "met": outcome.met}
+            for outcome in outcomes
+        ],
+    }
+
+
+def read_ceiling(text: str) -> Ceiling:
+    """Return the ceiling that such a document holds.
+
+    Raises:
+        ValueError: it holds none; the message says why.
+    """
+    if len(text) > _MOST_BYTES:
+        raise ValueError("too large to be a capacity")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("no JSON") from None
+    if not isinstance(document, dict) or "modes" not in document:
+        raise ValueError("no document of `tlsprobe capacity --json`")
+    full, resumed = (_ceiling_of(document["modes"], name) for name in ("full", "resumed"))
+    if full is None:
+        raise ValueError("it found no rate of full handshakes that is sustained")
+    return Ceiling(full, resumed)
+
+
+def _ceiling_of(modes: object, name: str) -> float | None:
+    mode = modes.get(name) if isinstance(modes, dict) else None
+    rate = mode.get("ceiling_per_second") if isinstance(mode, dict) else None
+    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float)):
+        raise ValueError(f"the ceiling of {name} handshakes is no number")
+    return rate
+
+
+def _capacity(capacity: Capacity) -> dict[str, Any]:
+    return {
+        "ceiling_per_second": _rounded(capacity.rate),
+        "generator_bound": capacity.generator_bound,
+        "steps": [_step(step, why) for step, why in capacity.steps],
+    }
+
+
+def _step(step: Step, why: Strain | None) -> dict[str, Any]:
+    return {
+        "loop": step.loop.value,
+        "seconds": step.seconds,
+        "offered_per_second": _rounded(step.offered),
+        "done_per_second": _rounded(step.done),
+        "sustained": why is None,
+        "strain": why,
+        "due": step.due,
+        "completed": step.completed,
+        "resumed": step.resumed,
+        "failed": step.failed,
+        "unstarted": step.unstarted,
+        "failures": step.failures,
+        "handshake_seconds": _quantiles(step.handshake),
+        "first_byte_seconds": _quantiles(step.first_byte),
+        "lateness_seconds": _quantiles(step.lateness),
+        "refusal_seconds": _quantiles(step.refusal),
+        "generator_busy": _rounded(step.busy),
+        "generator_squeezed": _rounded(step.squeezed),
+        "generator_bound": step.generator_bound,
+        "background": None if step.requests is None else _requests(step.requests),
+    }
+
+
+def _requests(requests: RequestStep) -> dict[str, Any]:
+    return {
+        "offered_per_second": _rounded(requests.offered),
+        "done_per_second": _rounded(requests.done),
+        "seconds": _quantiles(requests.times),
+        "failures": requests.failures,
+    }
+
+
+def _quantiles(quantiles: Quantiles) -> dict[str, float | None]:
+    return {name: _rounded(value) for name, value in asdict(quantiles).items()}
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, _DIGITS)

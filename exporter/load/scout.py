@@ -1,0 +1,78 @@
+"""The first connections to a site, at leisure: do they work, do they resume, and when do tickets come?"""
+
+import select
+import time
+
+from exporter.load.entrance import Entrance
+from exporter.load.orders import Scouted
+from exporter.load.visit import Visit
+from exporter.model.failure import Failure
+from exporter.probe.errors import explain_connect
+from exporter.wire.handles import take
+
+_TICKET_SECONDS = 0.3
+"""A server that has sent no ticket by then sends none before a request."""
+
+
+def scout(entrance: Entrance) -> Scouted:
+    """Learn how a site behaves, and give the entrance a session that it can offer."""
+    entrance.session, entrance.single_use, entrance.awaits_tickets = None, False, False
+    first = _visit(entrance, resume=False)
+    if isinstance(first, Failure):
+        return Scouted(problem=str(first))
+    tls = first.link.tls
+    if not entrance.request and tls.version() == "TLSv1.3":
+        entrance.awaits_tickets = _hears_more(first)
+    version, cipher = tls.version() or "", tls.cipher()
+    entrance.session = take(tls)
+    first.link.close(politely=True)
+    resumes = _resumes(entrance)
+    entrance.single_use = resumes and not _resumes(entrance)
+    return Scouted(version=version, cipher=cipher[0] if cipher else "", resumes=resumes, single_use=entrance.single_use)
+
+
+def _resumes(entrance: Entrance) -> bool:
+    if entrance.session is None:
+        return False
+    visit = _visit(entrance, resume=True)
+    if isinstance(visit, Failure):
+        return False
+    visit.link.close(politely=True)
+    return visit.resumed
+
+
+def _visit(entrance: Entrance, *, resume: bool) -> Visit | Failure:
+    """Return a visit that is done and not closed yet."""
+    now = time.monotonic()
+    try:
+        visit = Visit(entrance, now, now, time.monotonic, resume=resume)
+    except OSError as error:
+        return explain_connect(error)
+    while not visit.over:
+        left = now + entrance.site.timeout - time.monotonic()
+        if left <= 0 or not _ready(visit, left):
+            visit.expire()
+        else:
+            visit.advance()
+    if visit.failure is not None:
+        visit.link.close(politely=False)
+        return visit.failure
+    return visit
+
+
+def _hears_more(visit: Visit) -> bool:
+    """Say whether the server sends anything behind its handshake, without having been asked; tickets then are read."""
+    if not _ready(visit, _TICKET_SECONDS):
+        return False
+    try:
+        heard = visit.link.receive()
+        visit.link.read()
+    except OSError:
+        return False
+    return heard
+
+
+def _ready(visit: Visit, seconds: float) -> bool:
+    """Wait until the socket is ready for what comes next; false where it is not in that time."""
+    readable, writable = ([visit.link.fd], []) if visit.link.greeted else ([], [visit.link.fd])
+    return any(map(bool, select.select(readable, writable, [], seconds)))
