@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from exporter.model.target import Address, Endpoint, Target
 from exporter.wire.prelude import PreludeStep, prelude
-from exporter.wire.prelude.farewell import FAREWELLS
+from exporter.wire.prelude.farewell import last_words
 from tests.servers.certificates import SERVER_NAME
 
 _SECONDS = 5.0
@@ -93,8 +93,9 @@ def visit(
             seen = Visit(version, bool(tls.session_reused), tls.session)
             tls.settimeout(_SECONDS)
             with contextlib.suppress(OSError):  # the server may hang up at once
-                if polite and target.starttls and FAREWELLS[target.starttls]:
-                    tls.sendall(FAREWELLS[target.starttls])
+                words = last_words(target.starttls)
+                if polite and words:
+                    tls.sendall(words)
                     tls.recv(_READ_BYTES)
                 tls.unwrap()
     return seen

@@ -9,7 +9,7 @@ from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import Endpoint, ProxyProtocol, StartTls, Target
 from exporter.wire.prelude import header
 from exporter.wire.prelude.advice import likely
-from exporter.wire.prelude.farewell import FAREWELLS
+from exporter.wire.prelude.farewell import last_words
 
 SIGNATURE = b"\x0d\x0a\x0d\x0a\x00\x0d\x0a\x51\x55\x49\x54\x0a"
 PORTS = b"\xc3\x50\x01\xbb"
@@ -74,9 +74,11 @@ def test_header_of_two_families() -> None:
     assert addresses[:16] == ip_address(words[2].decode()).packed
 
 
-def test_every_protocol_has_a_farewell() -> None:
-    """All protocols but PostgreSQL have words to leave with."""
-    assert {*StartTls} - {StartTls.POSTGRESQL} == {protocol for protocol in StartTls if FAREWELLS[protocol]}
+def test_last_words() -> None:
+    """All protocols but PostgreSQL have words to leave with; plain TLS has none."""
+    speechless = [starttls for starttls in (None, *StartTls) if not last_words(starttls)]
+
+    assert [None, StartTls.POSTGRESQL] == speechless
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from exporter.model.target import StartTls
 from exporter.wire.prelude.mysql import LOGIN
 
-FAREWELLS: Mapping[StartTls, bytes] = MappingProxyType(
+_FAREWELLS: Mapping[StartTls, bytes] = MappingProxyType(
     {
         StartTls.SMTP: b"QUIT\r\n",
         StartTls.IMAP: b"a3 LOGOUT\r\n",
@@ -19,4 +19,11 @@ FAREWELLS: Mapping[StartTls, bytes] = MappingProxyType(
         StartTls.MYSQL: LOGIN,
     }
 )
-"""What to send behind the handshake, as application data and before close_notify; no answer need be awaited."""
+
+
+def last_words(starttls: StartTls | None) -> bytes:
+    """Return what to send behind the handshake, as application data ahead of close_notify; b"" where nothing is usual.
+
+    No answer need be awaited.
+    """
+    return b"" if starttls is None else _FAREWELLS[starttls]
