@@ -23,10 +23,11 @@ def read_traffic(account: TargetAccount) -> Iterator[Reading]:
     if holds(account.target):
         for farewell, count in traffic.farewells.items():
             yield Reading("backend_farewells_total", (*target, farewell), count)
-    if asks_again(account.target) and (ratio := middle(traffic.ratios)) is not None:
-        yield Reading("new_to_reused_request_time_ratio", target, ratio)
-    for tls, version in account.versions.items():
-        yield Reading("http_resumed_mismatches_total", (*target, tls), version.mismatches)
+    if asks_again(account.target):
+        if (ratio := middle(traffic.ratios)) is not None:
+            yield Reading("new_to_reused_request_time_ratio", target, ratio)
+        for tls, version in account.versions.items():
+            yield Reading("http_resumed_mismatches_total", (*target, tls), version.mismatches)
 
 
 def _connections(target: Target) -> Iterator[Connection]:

@@ -40,7 +40,8 @@ holds it to the table.
   a key `time() - tlsprobe_ticket_key_first_seen_timestamp_seconds`.
 - Families of HTTP are there only where requests are made: not with `http` off or `starttls` set. Those of reused
   connections need more than one request a connection, those of idle ones a connection to hold. The connections that
-  carried requests are `tlsprobe_http_requests_total{{connection="new"}}`. Failures of the stages `proxy` and `starttls`
+  carried requests are `tlsprobe_http_requests_total{{connection="new"}}`. A further request that finds its connection
+  closed is an attempt at reuse and not a request. Failures of the stages `proxy` and `starttls`
   are shown only where there is a proxy to ask or a dialogue to hold.
 - `tlsprobe_backend_differences` compares what the backends' last full handshakes showed, of those that were reached in
   the last rounds. `versions` tells whether they all speak this TLS version. `chain` takes in the leaf certificate.
@@ -48,8 +49,8 @@ holds it to the table.
   backend whose certificate, chain, ALPN or cipher goes to and fro from handshake to handshake is several, and is left
   out.
 - `tlsprobe_http_resumed_mismatches_total` counts from the third answer in a row on, and for 429, 500, 502, 503 and 504
-  from the fifth, as servers give those to anyone now and then. The last eight answers over full handshakes, or as many
-  as there were, but three at the least, must all have the one status.
+  from the fifth, as servers give those to anyone now and then. The last sixteen answers over full handshakes, or as
+  many as there were, but three at the least, must all have the one status.
 - The age of a stapled OCSP answer is `time() - tlsprobe_ocsp_this_update_timestamp_seconds`. It is asked for every some
   minutes and not each round.
 - The census of ticket keys behind one address looks at the last samples alone, so its numbers are gauges: they can

@@ -7,7 +7,7 @@ from exporter.model.connections import HttpAnswer, Mismatch
 from exporter.model.observation import Handshake, Mode, Observation
 from exporter.model.target import Address
 
-_KEPT = 8
+_KEPT = 16
 """Statuses that are remembered of either kind: one that full handshakes brought, too, is not laid to resumption."""
 _FULL = 3  # answers over full handshakes that must agree
 _ROW = 3  # answers in a row over resumed connections that must differ from those, and agree

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from exporter.config.settings import WaveSettings
 from exporter.metrics.collector import LedgerCollector
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import Build, OwnCollector, Reload, Sources
+from exporter.metrics.wave import WaveCollector
 from exporter.model.connections import (
     End,
     Farewell,
@@ -315,6 +317,11 @@ def own() -> Sequence[Shown]:
     return [OwnCollector(BUILD, sources, Faults(Unheard()))]
 
 
+def wave() -> Sequence[Shown]:
+    """A wave of clients that was configured."""
+    return [WaveCollector(WaveSettings(clients=100_000, servers=5, ceiling=5000, window=10, resumed_ceiling=8000))]
+
+
 SCENES: Mapping[str, Callable[[], Sequence[Shown]]] = {
     "first_sight": first_sight,
     "shared_key": shared_key,
@@ -325,4 +332,5 @@ SCENES: Mapping[str, Callable[[], Sequence[Shown]]] = {
     "half_rolled_out": half_rolled_out,
     "foreign": foreign,
     "own": own,
+    "wave": wave,
 }
