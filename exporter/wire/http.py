@@ -47,4 +47,8 @@ def converse(alpn: str, settings: HttpSettings, server_name: str, port: int, *, 
     Raises:
         ValueError: method, path or headers make no valid request.
     """
+    if alpn == "h2":
+        from exporter.wire.http2 import Http2  # noqa: PLC0415 - h2 is memory that most daemons never need
+
+        return Http2(settings, server_name, port, user_agent=user_agent)
     return Http1(settings, server_name, port, user_agent=user_agent)

@@ -14,7 +14,7 @@ from exporter.wire.progress import (
     NOTHING_ANNOUNCED,
     HttpProgress,
 )
-from exporter.wire.request import Request, make_request
+from exporter.wire.request import make_request
 
 __all__ = ["Exchange", "Http1", "HttpProgress", "read_keep_alive", "unexpected_status"]
 
@@ -68,7 +68,7 @@ class Http1:
         self.asked = 0
         self._settings = settings
         self._origin = (server_name, port, user_agent)
-        self._request(None)
+        self._request = make_request(settings, None, *self._origin)
         self._connection = _connect()
         self._answer: _Answer | None = None
         self._end: End | None = None
@@ -87,7 +87,7 @@ class Http1:
         """
         if self._answer is not None or self._end is not None:
             raise RuntimeError("no request may be made now")
-        request = self._request(path)
+        request = self._request if path is None else make_request(self._settings, path, *self._origin)
         if self.asked:
             self._connection = _next_cycle(self._connection)
         self._connection.send(request.gist)
@@ -133,9 +133,6 @@ class Http1:
             return self._fail(Reason.CLOSED)
         return progress if progress.done or progress.failure else self._fail(Reason.CLOSED)
 
-    def _request(self, path: str | None) -> Request:
-        return make_request(self._settings, path, *self._origin)
-
     def _receive_idle(self, data: bytes) -> HttpProgress:
         if self._broken is not None:
             return self._broken
@@ -160,9 +157,8 @@ class Http1:
                         return self._fail(Reason.FLOODED)
                     if interim.status_code == _SWITCHING_PROTOCOLS:
                         _take_head(answer, interim, first=self.asked == 1)
-                        return self._finish(
-                            answer, End.OWN_LIMIT
-                        )  # h11 lets it pass only where the settings asked for it
+                        # h11 lets it pass only where the settings' own headers ask for it.
+                        return self._finish(answer, End.OWN_LIMIT)
                 case h11.EndOfMessage():
                     return self._finish(answer, answer.announced_end or (None if data else self._closed()))
                 case _:

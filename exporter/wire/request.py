@@ -9,6 +9,10 @@ from exporter.model.target import HttpSettings
 
 _NO_BODY_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE", "CONNECT"})
 _TELLING = frozenset({b"host", b"connection", b"upgrade", b"expect"})
+_CONNECTION_ALONE = frozenset(
+    {b"connection", b"host", b"keep-alive", b"proxy-connection", b"te", b"transfer-encoding", b"upgrade"}
+)
+"""What must not be in an HTTP/2 request (RFC 9113 section 8.2.2), and Host, which is a pseudo-header there."""
 _END = h11.EndOfMessage()
 
 
@@ -20,11 +24,13 @@ class Request:
         head: the whole of it, checked.
         wire: the bytes of HTTP/1.1.
         gist: what decides of how the answer is read and what may follow it, since h11 writes all that it is given.
+        fields: those of HTTP/2, pseudo-headers first.
     """
 
     head: h11.Request
     wire: bytes
     gist: h11.Request
+    fields: tuple[tuple[bytes, bytes], ...]
 
 
 @lru_cache(maxsize=1024)
@@ -47,7 +53,15 @@ def make_request(settings: HttpSettings, path: str | None, server_name: str, por
     except (h11.LocalProtocolError, UnicodeEncodeError) as error:
         raise ValueError(f"{method} {target} with these headers is no valid request") from error
     telling = [pair for pair in head.headers if pair[0] in _TELLING]
-    return Request(head, wire, h11.Request(method=method, target=target, headers=telling))
+    gist = h11.Request(method=method, target=target, headers=telling)
+    return Request(head, wire, gist, _fields(head))
+
+
+def _fields(head: h11.Request) -> tuple[tuple[bytes, bytes], ...]:
+    """Return a request's fields as HTTP/2 has them (RFC 9113 section 8.3.1)."""
+    host = next(value for name, value in head.headers if name == b"host")
+    pseudo = ((b":method", head.method), (b":scheme", b"https"), (b":authority", host), (b":path", head.target))
+    return (*pseudo, *((name, value) for name, value in head.headers if name not in _CONNECTION_ALONE))
 
 
 def _host(server_name: str, port: int) -> str:
