@@ -5,8 +5,8 @@ import os
 import pwd
 import shutil
 import tempfile
+import weakref
 from pathlib import Path
-from types import TracebackType
 
 from exporter.model.target import Address
 from tests.servers.process import Server, find_program
@@ -25,6 +25,7 @@ class Lodging:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="tlsprobe-"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         user = pwd.getpwnam(_ACCOUNT) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
         self.account, self.group = user.pw_name, grp.getgrgid(user.pw_gid).gr_name
         self.prefix: tuple[str, ...] = ()
@@ -55,24 +56,10 @@ class Lodging:
         file.chmod(0o644)
         return file
 
-    def remove(self) -> None:
-        """Remove the folder with all that is in it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
 
 class Lodger(Server):
-    """A server in a lodging, which is removed at the end of the server's block; its log stays in `folder`."""
+    """A server in a lodging, which is gone when nobody holds the server any more; its log stays in `folder`."""
 
     def __init__(self, address: Address, command: tuple[str, ...], folder: Path, lodging: Lodging) -> None:
         self._lodging = lodging
-        try:
-            super().__init__(address, (*lodging.prefix, *command), folder)
-        except BaseException:
-            lodging.remove()
-            raise
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        self._lodging.remove()
+        super().__init__(address, (*lodging.prefix, *command), folder)
