@@ -210,8 +210,8 @@ class Dialler:
         """Take the tickets first, so that the wait for an answer ends with the answer and not with a ticket."""
         # In TLS 1.2 the ticket came amid the handshake.
         expected = call.context.version is TlsVersion.TLS13 and not self._late_tickets.get(call.habit, False)
-        failure = await take_tickets(engine, connection, patient=expected)
-        return failure or Requests(call.target, engine, connection)
+        early = await take_tickets(engine, connection, patient=expected)
+        return early.failure or Requests(call.target, engine, connection, early.data)
 
     def _learn_habit(self, call: "_Call", *, early: bool) -> None:
         self._late_tickets[call.habit] = not early

@@ -32,11 +32,14 @@ class Answered(NamedTuple):
 class Requests:
     """The requests of a target on a connection whose handshake is done.
 
+    Args:
+        early: what the server said before any request was made.
+
     Attributes:
         said_goodbye: the server announced the connection's end: GOAWAY, close_notify or `Connection: close`.
     """
 
-    def __init__(self, target: Target, engine: TlsClient, connection: Connection) -> None:
+    def __init__(self, target: Target, engine: TlsClient, connection: Connection, early: bytes) -> None:
         self.said_goodbye = False
         self._settings: HttpSettings = target.http
         self._engine = engine
@@ -44,6 +47,7 @@ class Requests:
         self._conversation: Conversation = converse(
             engine.facts.alpn, target.http, target.server_name, target.endpoint.port, user_agent=USER_AGENT
         )
+        self._early = early
         self._first: LapTime | None = None
 
     async def ask(self, path: str | None = None) -> Answered:
@@ -54,8 +58,10 @@ class Requests:
         """
         lap = self._begin()
         try:
-            await lap.send(self._engine.send(self._conversation.ask(path)))
-            progress = await self._read_answer(lap)
+            progress = await self._hear_early()
+            if progress.failure is None:
+                await lap.send(self._engine.send(self._conversation.ask(path)))
+                progress = await self._read_answer(lap)
         except TimeoutError:
             failure = Failure(Stage.HTTP, Reason.STALLED if self._first else Reason.TIMEOUT)
             return Answered(failure, End.ERROR)
@@ -94,6 +100,11 @@ class Requests:
         self._first = None
         return Lap(self._connection)
 
+    async def _hear_early(self) -> HttpProgress:
+        """Take what came before the first request: HTTP/2's greeting, or an answer that nobody asked for."""
+        early, self._early = self._early, b""
+        return await self._feed(Step(data=early)) if early else HttpProgress()
+
     async def _read_answer(self, lap: Lap) -> HttpProgress:
         progress = HttpProgress()
         while not (progress.done or progress.failure):
@@ -103,9 +114,9 @@ class Requests:
                 return self._conversation.receive_eof()
             lap.arrive(piece)
             step = self._engine.receive(piece.data)
-            if step.data and self._first is None:
-                self._first = lap.time()
             progress = await self._feed(step)
+            if progress.begun and self._first is None:
+                self._first = lap.time()
         return progress
 
     async def _feed(self, step: Step) -> HttpProgress:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from typing import NamedTuple
 
 from exporter.model.connections import HelloSplit
 from exporter.model.failure import Failure, Reason, Stage
@@ -15,6 +16,7 @@ from exporter.wire.tls import Step, TlsClient
 
 _BETWEEN_PARTS = 0.02
 """Seconds: enough for a server on the way to read one part of a hello before the next one comes."""
+_MOST_EARLY_BYTES = 1 << 16
 _TICKET_PATIENCE = 0.3  # silence for so long after a handshake means that no ticket comes
 
 
@@ -79,22 +81,38 @@ async def _next_step(engine: TlsClient, connection: Connection, watch: Stopwatch
     return watch.step(lambda: engine.receive(piece.data))
 
 
-async def take_tickets(engine: TlsClient, connection: Connection, *, patient: bool) -> Failure | None:
+class Early(NamedTuple):
+    """What came between a handshake and the first request.
+
+    Attributes:
+        failure: why no request can be made.
+        data: what the server said without being asked, such as HTTP/2's SETTINGS.
+    """
+
+    failure: Failure | None = None
+    data: bytes = b""
+
+
+async def take_tickets(engine: TlsClient, connection: Connection, *, patient: bool) -> Early:
     """Read what came behind the handshake and, if patient, wait for the first ticket."""
     step = engine.receive(b"")
+    data = step.data
     if not patient:
-        return step.failure
+        return Early(step.failure, data)
     try:
         while not (step.failure or step.closed or engine.ticket_count):
             piece = await connection.receive(_patience(connection))
             if piece is None:
-                return None
+                return Early(None, data)
             step = engine.receive(piece.data) if piece.data else engine.receive_eof()
+            data += step.data
+            if len(data) > _MOST_EARLY_BYTES:
+                return Early(Failure(Stage.HTTP, Reason.UNASKED), data)
     except TimeoutError:
-        return None
+        return Early(None, data)
     except OSError as error:
-        return errors.explain_stream(Stage.HANDSHAKE, error)
-    return step.failure
+        return Early(errors.explain_stream(Stage.HANDSHAKE, error))
+    return Early(step.failure, data)
 
 
 def _patience(connection: Connection) -> float:
