@@ -20,6 +20,8 @@ from exporter.metrics.exposition import render
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
+from exporter.metrics.wave import WaveCollector
+from exporter.metrics.yardstick import YardstickAccount, YardstickCollector
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.keys import KeyRecord
 from exporter.model.target import IdleScope, Target, TlsVersion
@@ -30,7 +32,8 @@ from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
 from exporter.probe.statefile import StateFile
-from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Reference
+from exporter.reference.sampling import keep_sampling
+from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Life, Reference
 from exporter.reference.truth import check_truth
 from exporter.schedule.scheduler import keep_beat
 from exporter.verdict.findings import asides_of, dangers_of, differences_of, ends_of, events_of, mismatches_of
@@ -83,9 +86,11 @@ async def _serve(config: Config, door: Door) -> None:
         group = await stack.enter_async_context(asyncio.TaskGroup())
         group.create_task(served.renew(), name="web configuration")
         targets = list(config.targets)
-        if config.reference.enabled:
-            reference = await stack.enter_async_context(Reference.start(group))
+        if (yardstick := daemon.yardstick) is not None:
+            life = Life(tell_ended=yardstick.count_restart)
+            reference = await stack.enter_async_context(Reference.start(group, life))
             interval = config.reference.interval
+            group.create_task(keep_sampling(reference.take_sample, interval, yardstick, time.time), name="yardstick")
             targets += [reference.target(interval), reference.control_target(interval)]
         if config.ticket_keys.state_file is not None:
             file = StateFile(Path(config.ticket_keys.state_file), config.ticket_keys.salt, time.time)
@@ -96,7 +101,11 @@ async def _serve(config: Config, door: Door) -> None:
 
 
 class Daemon:
-    """The state of a running exporter: what is remembered of each target, and what was counted."""
+    """The state of a running exporter: what is remembered of each target, and what was counted.
+
+    Attributes:
+        yardstick: where samples of the reference go, None where that is off.
+    """
 
     def __init__(self, config: Config) -> None:
         self._dialler = Dialler()
@@ -106,6 +115,8 @@ class Daemon:
             Rules(hold=config.ticket_keys.hold, grace=config.ticket_keys.grace, salt=config.ticket_keys.salt),
         )
         self._salt = config.ticket_keys.salt
+        self._wave = config.wave
+        self.yardstick = YardstickAccount() if config.reference.enabled else None
         self._ledger = Ledger()
         self._memories: dict[str, Memory] = {}
         self._histories: Mapping[str, History] = {}
@@ -152,7 +163,12 @@ class Daemon:
             reload=lambda: Reload(successful=True, succeeded_at=self._loaded),
             reference_ok=self._reference_ok,
         )
-        collectors = (LedgerCollector(self._ledger, faults, self._salt), OwnCollector(this_build(), sources, faults))
+        collectors = (
+            LedgerCollector(self._ledger, faults, self._salt),
+            WaveCollector(self._wave),
+            YardstickCollector(self.yardstick),
+            OwnCollector(this_build(), sources, faults),
+        )
         return Pages(
             render=lambda accept: render(collectors, accept, faults),
             why_not_ready=self._why_not_ready,

@@ -6,8 +6,8 @@ from exporter.config.conversion import convert
 from exporter.config.document import MAX_BYTES, compose
 from exporter.config.files import Files, read_bounded
 from exporter.config.problem import ConfigError, Findings, Place, Problem, RefusedError, show
-from exporter.config.schema import Document, SecretSection, TargetSection, TicketKeysSection
-from exporter.config.settings import Config, LogSettings, ReferenceSettings, TicketKeys
+from exporter.config.schema import Document, SecretSection, TargetSection, TicketKeysSection, WaveSection
+from exporter.config.settings import Config, LogSettings, ReferenceSettings, TicketKeys, WaveSettings
 from exporter.config.targets import Reading, target
 from exporter.config.times import check_defaults
 from exporter.config.values import parse_duration, parse_listen_address, spell_duration
@@ -67,6 +67,7 @@ def _config(document: Document, files: Files, findings: Findings) -> Config:
         reference=ReferenceSettings(
             reference.enabled, findings.read(("reference", "interval"), _parse_interval, reference.interval, 0.0)
         ),
+        wave=None if document.wave is None else _wave(document.wave, findings),
         log=LogSettings(document.log.level, document.log.format),
     )
     if not config.reference.enabled and not config.targets and not findings.refused(("targets",)):
@@ -81,6 +82,23 @@ def _ticket_keys(section: TicketKeysSection, files: Files, findings: Findings) -
         state_file=None if section.state_file is None else files.locate(section.state_file),
         salt=findings.read(("ticket_keys", "salt"), lambda raw: _salt(raw, files), section.salt, SALT),
     )
+
+
+def _wave(section: WaveSection, findings: Findings) -> WaveSettings:
+    return WaveSettings(
+        clients=section.clients,
+        servers=section.servers,
+        ceiling=section.ceiling,
+        window=findings.read(("wave", "window"), _parse_window, section.window, 0.0),
+        resumed_ceiling=section.resumed_ceiling,
+    )
+
+
+def _parse_window(raw: float | str) -> float:
+    seconds = parse_duration(raw)
+    if seconds == 0:
+        raise RefusedError(f"{spell_duration(raw)} is no window", "more than 0s")
+    return seconds
 
 
 def _salt(raw: str | SecretSection | None, files: Files) -> bytes:

@@ -70,6 +70,8 @@ Count = Annotated[int, Meta(ge=1, le=100_000, extra={"allowed": "a whole number 
 CountOrNone = Annotated[int, Meta(ge=0, le=100_000, extra={"allowed": "a whole number from 0 to 100000"})]
 Requests = Annotated[int, Meta(ge=1, le=100, extra={"allowed": "a whole number from 1 to 100"})]
 Bytes = Annotated[int, Meta(ge=1, le=64 << 20, extra={"allowed": "a whole number of bytes from 1 to 67108864"})]
+Crowd = Annotated[int, Meta(ge=1, le=1_000_000_000, extra={"allowed": "a whole number from 1 to 1000000000"})]
+Rate = Annotated[float, Meta(gt=0, le=1_000_000, extra={"allowed": "a number over 0, up to 1000000"})]
 Share = Annotated[float, Meta(ge=0, le=1, extra={"allowed": "a number from 0 to 1"})]
 
 
@@ -274,6 +276,24 @@ class ReferenceSection(Section, frozen=True):
     interval: Duration = "60s"
 
 
+class WaveSection(Section, frozen=True):
+    """Clients that may all come back at once, and who would take them: exported, to be compared with live figures.
+
+    Attributes:
+        clients: how many there are.
+        servers: how many would be left to take them.
+        ceiling: full handshakes a second that one server sustains, as measured by `tlsprobe capacity`.
+        resumed_ceiling: resumed ones (unset: not known).
+        window: within which all of them come back.
+    """
+
+    clients: Crowd
+    servers: Count
+    ceiling: Rate
+    window: Duration
+    resumed_ceiling: Rate | None = None
+
+
 class LogSection(Section, frozen=True):
     """What is logged and how.
 
@@ -295,6 +315,7 @@ class Document(Section, frozen=True):
         ticket_keys: how the judgement of ticket keys remembers.
         targets: what is probed.
         reference: the loopback servers that are probed beside the targets.
+        wave: clients that may all come back at once, and who would take them (unset: nothing is exported).
         log: what is logged and how.
     """
 
@@ -303,4 +324,5 @@ class Document(Section, frozen=True):
     ticket_keys: TicketKeysSection = field(default_factory=TicketKeysSection)
     targets: list[TargetSection] = field(default_factory=list)
     reference: ReferenceSection = field(default_factory=ReferenceSection)
+    wave: WaveSection | None = None
     log: LogSection = field(default_factory=LogSection)

@@ -40,6 +40,24 @@ class ReferenceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WaveSettings:
+    """Clients that may all come back at once, and who would take them.
+
+    Attributes:
+        servers: how many would be left.
+        ceiling: full handshakes a second that one server sustains.
+        window: seconds within which all come back.
+        resumed_ceiling: resumed handshakes a second; None where that is not known.
+    """
+
+    clients: int
+    servers: int
+    ceiling: float
+    window: float
+    resumed_ceiling: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is logged and how.
 
@@ -58,10 +76,12 @@ class Config:
 
     Attributes:
         listen: addresses of the web side, `HOST:PORT` with an empty host for all interfaces.
+        wave: None where nothing is to be exported of one.
     """
 
     listen: tuple[str, ...] = (":10507",)
     targets: tuple[Target, ...] = ()
     ticket_keys: TicketKeys = field(default_factory=TicketKeys)
     reference: ReferenceSettings = field(default_factory=ReferenceSettings)
+    wave: WaveSettings | None = None
     log: LogSettings = field(default_factory=LogSettings)

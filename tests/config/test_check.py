@@ -36,6 +36,7 @@ PLACES: dict[type[Section], tuple[str, ...]] = {
     schema.ProbeSection: ("targets", "probe"),
     schema.ExpectSection: ("targets", "expect"),
     schema.ReferenceSection: ("reference",),
+    schema.WaveSection: ("wave",),
     schema.LogSection: ("log",),
 }
 

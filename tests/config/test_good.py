@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from exporter.config.load import Config, load, parse
-from exporter.config.settings import LogSettings, ReferenceSettings, TicketKeys
+from exporter.config.settings import LogSettings, ReferenceSettings, TicketKeys, WaveSettings
 from exporter.model.fingerprint import salt_of
 from exporter.model.target import (
     Endpoint,
@@ -76,6 +76,7 @@ FULL = Config(
     ),
     ticket_keys=TicketKeys(grace=90.0, hold=5, state_file=str(GOOD / "state/keys.json"), salt=salt_of("Bearer abc")),
     reference=ReferenceSettings(enabled=False, interval=5.0),
+    wave=WaveSettings(clients=100_000, servers=5, ceiling=5000.0, window=60.0, resumed_ceiling=8000.0),
     log=LogSettings(level="debug", format="logfmt"),
 )
 
