@@ -1,0 +1,1 @@
+"""Recording and alert rules, tried in promtool."""
