@@ -12,6 +12,7 @@ from exporter.model.failure import STAGE_REASONS
 from exporter.model.observation import TimingSource
 from exporter.model.target import Resumption
 from exporter.model.verdicts import BackendState, Cause, Mechanism, TargetState
+from exporter.model.yardstick import Comparison, Operation, Transport
 
 _HEAD = f"""\
 # Metrics
@@ -74,6 +75,9 @@ _CLOSED = (
     ("mechanism", "connection_info", Mechanism),
     ("resumption", "expect_resumption", Resumption),
     ("source", "timing_source_info", TimingSource),
+    ("comparison", "reference_pairs", Comparison),
+    ("transport", "reference_transfer_cpu_seconds", Transport),
+    ("operation", "reference_signature_cpu_seconds", Operation),
 )
 
 _EXAMPLE = (3, 2)

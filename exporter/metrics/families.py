@@ -7,6 +7,7 @@ from exporter.metrics.cold_families import COLD
 from exporter.metrics.connection_families import CONNECTIONS
 from exporter.metrics.family import Family, counter, gauge, histogram
 from exporter.metrics.wave_families import WAVE
+from exporter.metrics.yardstick_families import YARDSTICK
 from exporter.model.failure import STAGE_REASONS
 from exporter.model.observation import Mode, Origin
 from exporter.model.target import MAX_SHARED
@@ -244,7 +245,7 @@ _OWN = (
     ),
 )
 
-TABLE = _ROUNDS + _TIMES + _RESUMPTION + _KEYS + CONNECTIONS + COLD + _EXPECTATIONS + WAVE + _OWN
+TABLE = _ROUNDS + _TIMES + _RESUMPTION + _KEYS + CONNECTIONS + COLD + _EXPECTATIONS + WAVE + YARDSTICK + _OWN
 
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in TABLE})
 """The table by name, without the prefix."""

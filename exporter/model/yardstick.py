@@ -30,6 +30,25 @@ class Kind:
     tls: TlsVersion
 
 
+KINDS = (
+    Kind("ecdsa-p256", TlsVersion.TLS13),
+    Kind("rsa-2048", TlsVersion.TLS13),
+    Kind("ecdsa-p256", TlsVersion.TLS12),
+)
+"""Those that are sampled again and again."""
+
+
+class Comparison(StrEnum):
+    """What is compared beside handshakes."""
+
+    REQUESTS = "requests"
+    """Requests over TLS with requests in clear."""
+    REUSE = "reuse"
+    """Requests on a connection that is kept alive with requests that open one each."""
+    TRANSFERS = "transfers"
+    """Bytes over TLS with bytes in clear."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shake:
     """One handshake.

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from typing import Any
 
 from exporter.model.target import Address, TlsVersion
-from exporter.model.yardstick import Kind
+from exporter.model.yardstick import KINDS
 from exporter.reference.lines import LineBuffer, Question, ask, encode
 from exporter.reference.listeners import SERVER_NAME, Handover, Listener
 from exporter.yardstick.contexts import trust
@@ -100,17 +100,17 @@ def _measure(meters: Callable[[], Mapping[str, Any]], handover: Handover) -> Map
 
 
 def _range(meters: Callable[[], Mapping[str, Any]], handover: Handover) -> Range:
-    context13, context12 = (trust(handover.ca, version) for version in (TlsVersion.TLS13, TlsVersion.TLS12))
 
     def place(listener: Listener, context: ssl.SSLContext | None) -> Place:
         where = Address("127.0.0.1", handover.ports[listener])
         return Place(where, context, SERVER_NAME, lambda: Meter(*meters()["meters"][listener]))
 
-    subjects = (
-        Subject(Kind("ecdsa-p256", TlsVersion.TLS13), place(Listener.ECDSA, context13), place(Listener.C, context13)),
-        Subject(Kind("rsa-2048", TlsVersion.TLS13), place(Listener.RSA, context13), place(Listener.C, context13)),
-        Subject(Kind("ecdsa-p256", TlsVersion.TLS12), place(Listener.TLS12, context12), place(Listener.C, context12)),
-    )
+    listeners = (Listener.ECDSA, Listener.RSA, Listener.TLS12)
+    contexts = {version: trust(handover.ca, version) for version in TlsVersion}
+    subjects = [
+        Subject(kind, place(listener, contexts[kind.tls]), place(Listener.C, contexts[kind.tls]))
+        for kind, listener in zip(KINDS, listeners, strict=True)
+    ]
     return Range(
         subjects,
         plain=place(Listener.PLAIN, None),

@@ -1,13 +1,13 @@
 """One listening socket of the reference and the threads that serve it."""
 
-import contextlib
 import socket
 import ssl
 import threading
 import time
 
-from exporter.reference.answers import Answer, answer, refuse_head
+from exporter.reference.answers import answer, refuse_head
 from exporter.reference.deadlines import Deadlines
+from exporter.reference.line import Line, shake
 from exporter.reference.usage import Usage
 
 HANDSHAKE_SECONDS = 5.0
@@ -59,21 +59,14 @@ class Server:
                 self._waiting -= 1
                 if not self._waiting and self._threads < MOST_THREADS:
                     self._hire()
-            with contextlib.suppress(OSError):  # a peer may go at any point: no news to anybody
-                self._serve(connection)
-            self.usage.finish()
-            if self._is_spare():
-                self.usage.leave()
-                return
-
-    def _is_spare(self) -> bool:
-        """Decide whether the calling thread ends; if it does not, it waits for the next connection."""
-        with self._count:
-            if self._waiting >= _SPARE_THREADS:
-                self._threads -= 1
-                return True
-            self._waiting += 1
-            return False
+            self._serve(connection)
+            with self._count:
+                self.usage.finished += 1
+                if self._waiting >= _SPARE_THREADS:
+                    self._threads -= 1
+                    break
+                self._waiting += 1
+        self.usage.leave()
 
     def _accept(self) -> socket.socket:
         while True:
@@ -83,51 +76,47 @@ class Server:
                 time.sleep(0.01)
 
     def _serve(self, raw: socket.socket) -> None:
-        connection = raw
         try:
-            if self._context:
-                connection = self._context.wrap_socket(raw, server_side=True, do_handshake_on_connect=False)
-                self._deadlines.put(connection, HANDSHAKE_SECONDS)
-                connection.do_handshake()
-            self._converse(connection)
+            self._deadlines.put(raw, HANDSHAKE_SECONDS)
+            line = Line(raw.recv, raw.sendall) if self._context is None else shake(self._context, raw)
+            self._converse(raw, line)
+        except OSError:
+            return  # a peer may go at any point: no news to anybody
         finally:
-            self._deadlines.close(connection)
+            self._deadlines.close(raw)
 
-    def _converse(self, connection: socket.socket) -> None:
+    def _converse(self, raw: socket.socket, line: Line) -> None:
         """Answer request after request until the client goes, its time is up or an answer ends the connection."""
         received = b""
-        allowed = REQUEST_SECONDS
         while True:
-            self._deadlines.put(connection, allowed)
             while (end := received.find(b"\r\n\r\n")) < 0 and len(received) < HEAD_BYTES:
-                data = connection.recv(HEAD_BYTES)
+                data = line.read(HEAD_BYTES)
                 if not data:
                     return
                 if not received:
-                    self._deadlines.put(connection, REQUEST_SECONDS)
+                    self._deadlines.put(raw, REQUEST_SECONDS)
                 received += data
             reply = refuse_head() if end < 0 else answer(received[:end])
-            self._send(connection, reply)
+            line.write(reply.data)
+            if reply.filler:
+                self._fill(raw, line, reply.filler)
             if not reply.keep:
-                self._part(connection)
+                self._part(raw, line)
                 return
             received = received[end + 4 :]
-            allowed = REQUEST_SECONDS if received else IDLE_SECONDS
+            self._deadlines.put(raw, REQUEST_SECONDS if received else IDLE_SECONDS)
 
-    def _send(self, connection: socket.socket, reply: Answer) -> None:
-        connection.sendall(reply.data)
-        rest = reply.filler
+    def _fill(self, raw: socket.socket, line: Line, rest: int) -> None:
         while rest:
-            self._deadlines.put(connection, REQUEST_SECONDS)
+            self._deadlines.put(raw, REQUEST_SECONDS)
             piece = min(rest, len(_FILLER))
-            connection.sendall(_FILLER if piece == len(_FILLER) else _FILLER[:piece])
+            line.write(_FILLER if piece == len(_FILLER) else _FILLER[:piece])
             rest -= piece
 
-    def _part(self, connection: socket.socket) -> None:
+    def _part(self, raw: socket.socket, line: Line) -> None:
         """Say that nothing more comes and read to the client's end, since closing with bytes unread resets."""
-        self._deadlines.put(connection, PARTING_SECONDS)
-        if isinstance(connection, ssl.SSLSocket):
-            connection.unwrap()
-        connection.shutdown(socket.SHUT_WR)
-        while connection.recv(HEAD_BYTES):
+        self._deadlines.put(raw, PARTING_SECONDS)
+        line.farewell()
+        raw.shutdown(socket.SHUT_WR)
+        while raw.recv(HEAD_BYTES):
             pass

@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Self
 
@@ -40,6 +41,19 @@ def next_pause(last: float | None, lived: float) -> float:
     return min(last * 2, LONGEST_PAUSE)
 
 
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How the child is looked after.
+
+    Attributes:
+        beat: seconds from one look whether it hangs to the next.
+        tell_ended: called each time that it ended by itself, or hung.
+    """
+
+    beat: float = BEAT_SECONDS
+    tell_ended: Callable[[], object] = lambda: None
+
+
 class Reference:
     """Known servers on 127.0.0.1, with addresses and certificates that stay the same however often the child dies.
 
@@ -50,33 +64,33 @@ class Reference:
         restarts: how often a child ended by itself.
     """
 
-    def __init__(self, credentials: Credentials, addresses: Mapping[Listener, Address], beat: float) -> None:
+    def __init__(self, credentials: Credentials, addresses: Mapping[Listener, Address], life: "Life") -> None:
         self.addresses = MappingProxyType(dict(addresses))
         self.ca_pem = credentials.ca
         self.pid: int | None = None
         self.restarts = 0
         ports = {listener: address.port for listener, address in addresses.items()}
         self._handover = Handover(ports, ecdsa=credentials.ecdsa, rsa=credentials.rsa, ca=credentials.ca)
-        self._beat = beat
+        self._life = life
         self._channel: Channel | None = None
         self._settled = asyncio.Event()
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def start(cls, group: asyncio.TaskGroup, beat: float = BEAT_SECONDS) -> AsyncIterator[Self]:
+    async def start(cls, group: asyncio.TaskGroup, life: "Life | None" = None) -> AsyncIterator[Self]:
         """Start the servers and keep them running, in a task of `group`; leaving ends them within a second.
 
         A child that does not start is no error here: it is tried again and again, and `pid` stays None.
 
         Args:
-            beat: seconds from one look whether the child hangs to the next.
+            life: how the child is looked after.
 
         Raises:
             OSError: no port on 127.0.0.1 can be had.
         """
         credentials = await asyncio.to_thread(make_credentials)
         with contextlib.ExitStack() as reserved:
-            reference = cls(credentials, {listener: reserve(reserved) for listener in STANDARD}, beat)
+            reference = cls(credentials, {listener: reserve(reserved) for listener in STANDARD}, life or Life())
             watch = group.create_task(reference._watch(), name="reference")
             try:
                 await reference._settled.wait()
@@ -123,10 +137,11 @@ class Reference:
         while True:
             born = clock()
             try:
-                reason = await live(self._handover, self._note_serving, self._beat)
+                reason = await live(self._handover, self._note_serving, self._life.beat)
             finally:
                 self.pid = self._channel = None
             self.restarts += 1
+            self._life.tell_ended()
             self._settled.set()
             pause = next_pause(pause, clock() - born)
             _log.warning("reference servers ended", reason=reason, starting_again_in=pause)

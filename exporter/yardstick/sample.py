@@ -12,10 +12,10 @@ from exporter.yardstick.place import Place
 from exporter.yardstick.rates import Transfers, pair_requests, pair_reuse
 
 _PASSES = 3
-_REQUESTS = 60
-_NEW = 4
-_TRANSFER_BYTES = 2 << 20
-_PAIRS = 2
+_REQUESTS = 30
+_NEW = 2
+_TRANSFER_BYTES = 1 << 20
+_PAIRS = 4
 _REST_SECONDS = 0.05
 """Between two pieces of work, so that a process with a small share of a processor is not used up at once."""
 

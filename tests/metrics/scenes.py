@@ -9,6 +9,7 @@ from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import Build, OwnCollector, Reload, Sources
 from exporter.metrics.wave import WaveCollector
+from exporter.metrics.yardstick import YardstickAccount, YardstickCollector
 from exporter.model.connections import (
     End,
     Farewell,
@@ -25,7 +26,7 @@ from exporter.model.connections import (
     Trait,
 )
 from exporter.model.failure import Failure, Reason, Stage
-from exporter.model.observation import Origin, Ticket, TimingSource
+from exporter.model.observation import Mode, Origin, Ticket, TimingSource
 from exporter.model.target import Endpoint, Expect, Resumption, StartTls
 from exporter.model.verdicts import (
     BackendState,
@@ -43,6 +44,7 @@ from exporter.model.verdicts import (
     VersionVerdict,
     Weakness,
 )
+from exporter.model.yardstick import KINDS, Operation, Pair, Pass, Sample, Shake, SignaturePrice
 from tests.metrics.rounds import (
     ANSWER,
     RECORDED,
@@ -63,7 +65,7 @@ from tests.metrics.rounds import (
     timing,
 )
 
-Shown = LedgerCollector | OwnCollector
+Shown = LedgerCollector | OwnCollector | WaveCollector | YardstickCollector
 
 BUILD = Build("0.1.0", "3.11.7", "OpenSSL 3.0.19 27 Jan 2026")
 
@@ -322,6 +324,28 @@ def wave() -> Sequence[Shown]:
     return [WaveCollector(WaveSettings(clients=100_000, servers=5, ceiling=5000, window=10, resumed_ceiling=8000))]
 
 
+def yardstick() -> Sequence[Shown]:
+    """Two samples of the reference servers, after one that came to nothing; one handshake was not as it was meant."""
+    shakes = tuple(
+        Shake(mode, resumed=mode is Mode.RESUMED, seconds=seconds, cpu=seconds / 2)
+        for mode, seconds in ((Mode.FULL, 0.001), (Mode.RESUMED, 0.00075), (Mode.REFUSED, 0.0011))
+    )
+    wrong = (shakes[0], replace(shakes[1], resumed=False))
+    passes = (*(Pass(kind, shakes) for kind in KINDS), Pass(KINDS[0], wrong))
+    sample = Sample(passes, (Pair(8.0, 6.0),), (Pair(2.0, 30.0),), (Pair(0.25, 0.5),), 0.125)
+    prices = tuple(
+        SignaturePrice(key_type, operation, 0.0001)
+        for key_type in ("ecdsa-p256", "rsa-2048")
+        for operation in Operation
+    )
+    account = YardstickAccount()
+    account.fail()
+    account.count_restart()
+    for _ in range(2):
+        account.fold(sample, prices, STARTED)
+    return [YardstickCollector(account)]
+
+
 SCENES: Mapping[str, Callable[[], Sequence[Shown]]] = {
     "first_sight": first_sight,
     "shared_key": shared_key,
@@ -333,4 +357,5 @@ SCENES: Mapping[str, Callable[[], Sequence[Shown]]] = {
     "foreign": foreign,
     "own": own,
     "wave": wave,
+    "yardstick": yardstick,
 }
