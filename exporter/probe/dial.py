@@ -14,7 +14,7 @@ from exporter.probe.connection import Connection
 from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.gates import Gates
 from exporter.probe.held import Held
-from exporter.probe.reach import connect, lead_to_tls
+from exporter.probe.reach import advise, connect, lead_to_tls
 from exporter.probe.requests import Requests, reuse
 from exporter.probe.stamps import RunDelay, hold_anchor
 from exporter.probe.stapling import ask_staple
@@ -22,7 +22,7 @@ from exporter.probe.starvation import is_ours
 from exporter.probe.stopwatch import Stopwatch
 from exporter.probe.talk import part, shake, take_tickets
 from exporter.wire.context import ClientContext, Contexts
-from exporter.wire.prelude.advice import likely
+from exporter.wire.prelude.farewell import last_words
 from exporter.wire.tls import Session, TlsClient
 
 _REMEMBERED = 4096
@@ -164,15 +164,17 @@ class Dialler:
         watch = Stopwatch(connection, self._run_delay)
         shaken = await shake(engine, connection, watch, errand.cut)
         if isinstance(shaken, Failure):
-            return Dialled(_advised(call.target, shaken, started=engine.started)), watch.lateness()
+            # Where something worked before, or a session was offered, other causes are likelier.
+            new = call.session is None and call.habit not in self._late_tickets
+            failure = advise(call.target, shaken, started=engine.started) if new else shaken
+            return Dialled(failure), watch.lateness()
         answer: HttpAnswer | Failure | None = None
         further: Reuse | None = None
         if errand.http:
             answer, further = await self._ask(call, engine, connection)
-        failure = await part(engine, connection, linger=not errand.http)
-        failure = failure or _handshake_failure(answer)
-        if failure:
-            return Dialled(failure), watch.lateness()
+        parting = await part(engine, connection, last_words(call.target.starttls), linger=not errand.http)
+        if rejected := parting or _handshake_failure(answer):
+            return Dialled(rejected), watch.lateness()
         return Dialled(Handshake(engine.facts, shaken, http=answer, reuse=further), engine.sessions), watch.lateness()
 
     async def _hold(self, call: "_Call", connection: Connection) -> Held | Failure:
@@ -240,9 +242,3 @@ def _handshake_failure(answer: HttpAnswer | Failure | None) -> Failure | None:
     In TLS 1.3 a server tells only in its first answer that it misses a client's certificate.
     """
     return answer if isinstance(answer, Failure) and answer.stage is Stage.HANDSHAKE else None
-
-
-def _advised(target: Target, failure: Failure, *, started: bool) -> Failure:
-    """Add to a failure's words what is likely behind it."""
-    words = likely(target, failure, started)
-    return replace(failure, detail=f"{failure.detail}: {words}" if failure.detail else words) if words else failure

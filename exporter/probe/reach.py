@@ -1,6 +1,7 @@
 """The way to a backend, up to where TLS begins."""
 
 import asyncio
+from dataclasses import replace
 
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import Address, Target
@@ -8,6 +9,7 @@ from exporter.probe import errors
 from exporter.probe.connection import Connection
 from exporter.probe.talk import precede
 from exporter.wire.prelude import prelude
+from exporter.wire.prelude.advice import likely
 
 
 async def connect(target: Target, backend: Address) -> Connection | Failure:
@@ -33,4 +35,15 @@ async def lead_to_tls(target: Target, backend: Address, connection: Connection) 
         ahead = prelude(target, backend, *connection.ends())
     except OSError as error:
         return errors.explain_connect(error)
-    return await precede(ahead, connection) if ahead else None
+    failure = await precede(ahead, connection) if ahead else None
+    return advise(target, failure, started=ahead.started) if ahead and failure else failure
+
+
+def advise(target: Target, failure: Failure, *, started: bool) -> Failure:
+    """Add to a failure's words what is likely behind it.
+
+    Args:
+        started: whether any byte of the peer's came in the stage that failed.
+    """
+    words = likely(target, failure, started)
+    return replace(failure, detail=f"{failure.detail}: {words}" if failure.detail else words) if words else failure

@@ -10,6 +10,7 @@ from exporter.probe import errors
 from exporter.probe.connection import Connection
 from exporter.probe.reach import connect, lead_to_tls
 from exporter.wire.ocsp import read_staple
+from exporter.wire.prelude.farewell import last_words
 from exporter.wire.staple import StapleClient
 
 
@@ -23,13 +24,15 @@ async def ask_staple(target: Target, backend: Address, version: TlsVersion) -> S
     if isinstance(connection, Failure):
         return connection
     try:
-        failure = await lead_to_tls(target, backend, connection) or await _shake(engine, connection)
+        failure = await lead_to_tls(target, backend, connection) or await _shake(
+            engine, connection, last_words(target.starttls)
+        )
     finally:
         connection.close()
     return failure or read_staple(engine.staple, time.time(), engine.leaf)
 
 
-async def _shake(engine: StapleClient, connection: Connection) -> Failure | None:
+async def _shake(engine: StapleClient, connection: Connection, words: bytes) -> Failure | None:
     try:
         step = engine.start()
         while True:
@@ -44,5 +47,5 @@ async def _shake(engine: StapleClient, connection: Connection) -> Failure | None
     except OSError as error:
         return errors.explain_stream(Stage.HANDSHAKE, error)
     with contextlib.suppress(OSError):
-        await connection.send(engine.close())
+        await connection.send(engine.close(words))
     return step.failure

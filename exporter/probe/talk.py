@@ -120,14 +120,15 @@ def _patience(connection: Connection) -> float:
     return max(_TICKET_PATIENCE, 4 * (connection.path.rtt or 0.0))
 
 
-async def part(engine: TlsClient, connection: Connection, *, linger: bool) -> Failure | None:
+async def part(engine: TlsClient, connection: Connection, words: bytes = b"", *, linger: bool) -> Failure | None:
     """Send close_notify, without which some servers drop the session (OpenSSL's stateful tickets).
 
     Args:
+        words: what goes ahead of it, so that the server does not take us for a client that broke off.
         linger: whether to read on for what the server sends behind the handshake: its tickets, which it must be able to
             send without an error, and its word that it did not accept us.
     """
-    farewell = engine.close()
+    farewell = (engine.send(words) if words else b"") + engine.close()
     if farewell:
         with contextlib.suppress(OSError):  # the server may be gone, and its last word still waits to be read
             await connection.send(farewell)

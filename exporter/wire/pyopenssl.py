@@ -81,9 +81,11 @@ class AskingConnection:
             return Turn(send, failure=failure, refused=send.endswith(_REFUSAL))
         return Turn(self._outgoing(), done=True)
 
-    def close(self) -> bytes:
-        """Return close_notify; the handshake must be done."""
+    def close(self, words: bytes = b"") -> bytes:
+        """Return last words and close_notify; the handshake must be done."""
         with suppress(SSL.Error):
+            if words:
+                self._tls.sendall(words)
             self._tls.shutdown()
         return self._outgoing()
 

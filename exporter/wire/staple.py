@@ -81,9 +81,9 @@ class StapleClient:
         reason = Reason.CLOSED if plausible(self._start) else Reason.NOT_TLS
         return self._end(Step(failure=Failure(Stage.HANDSHAKE, reason)))
 
-    def close(self) -> bytes:
-        """Return close_notify, or b"" before the handshake is done or after a failure."""
-        return self._tls.close() if self._last is not None and self._last.done else b""
+    def close(self, words: bytes = b"") -> bytes:
+        """Return last words and close_notify, or b"" before the handshake is done or after a failure."""
+        return self._tls.close(words) if self._last is not None and self._last.done else b""
 
     def _step(self, turn: Turn) -> Step:
         if turn.refused:
