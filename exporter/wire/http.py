@@ -2,8 +2,9 @@
 
 from typing import Protocol
 
+from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import HttpSettings
-from exporter.wire.http1 import Http1, unexpected_status
+from exporter.wire.http1 import Http1
 from exporter.wire.progress import HttpProgress
 
 __all__ = ["Conversation", "HttpProgress", "converse", "unexpected_status"]
@@ -52,3 +53,11 @@ def converse(alpn: str, settings: HttpSettings, server_name: str, port: int, *, 
 
         return Http2(settings, server_name, port, user_agent=user_agent)
     return Http1(settings, server_name, port, user_agent=user_agent)
+
+
+def unexpected_status(settings: HttpSettings, status: int) -> Failure | None:
+    """Return the failure that a status is which the settings do not expect; None where it is expected."""
+    if not settings.expect_status or status in settings.expect_status:
+        return None
+    wanted = " or ".join(map(str, settings.expect_status))
+    return Failure(Stage.HTTP, Reason.UNEXPECTED_STATUS, f"{status} instead of {wanted}")

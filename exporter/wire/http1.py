@@ -16,8 +16,6 @@ from exporter.wire.progress import (
 )
 from exporter.wire.request import make_request
 
-__all__ = ["Exchange", "Http1", "HttpProgress", "read_keep_alive", "unexpected_status"]
-
 _PREFIX = b"HTTP/"
 _END_OF_REQUEST = h11.EndOfMessage()
 _FIELDS_TOO_LARGE = 431  # h11 hints at this status when a head outgrows its buffer (RFC 6585 section 5)
@@ -273,11 +271,3 @@ class Exchange:
         if progress.done or progress.failure:
             self._last = progress
         return progress
-
-
-def unexpected_status(settings: HttpSettings, status: int) -> Failure | None:
-    """Return the failure that a status is which the settings do not expect; None where it is expected."""
-    if not settings.expect_status or status in settings.expect_status:
-        return None
-    wanted = " or ".join(map(str, settings.expect_status))
-    return Failure(Stage.HTTP, Reason.UNEXPECTED_STATUS, f"{status} instead of {wanted}")

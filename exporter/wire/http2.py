@@ -74,7 +74,7 @@ class Http2:
         self._broken: HttpProgress | None = None
 
     def ask(self, path: str | None = None) -> bytes:
-        """Return the bytes of the next request, behind the preface where it is the first.
+        """Return the bytes of the next request, behind the preface where that was not sent yet.
 
         Args:
             path: what to GET instead of the settings' request; no more than their `large_bytes` is read of it.

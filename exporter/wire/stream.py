@@ -1,6 +1,6 @@
 """The HTTP/2 stream on which one answer comes (RFC 9113 section 8.1), told from h2's events."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from h2.errors import ErrorCodes
@@ -67,17 +67,17 @@ class Stream:
             self.over = self.cut = True
         return None
 
-    def _note_head(self, headers: Iterable[tuple[bytes, bytes]]) -> Failure | None:
-        fields = dict(headers)
-        status = fields[b":status"]
-        if len(status) != 3 or not status.isdigit():
+    def _note_head(self, headers: Sequence[tuple[bytes, bytes]]) -> Failure | None:
+        statuses = [value for name, value in headers if name == b":status"]
+        lengths = {value for name, value in headers if name == b"content-length"}
+        if len(statuses[0]) != 3 or len(lengths) > 1 or not all(map(bytes.isdigit, [statuses[0], *lengths])):
             return Failure(Stage.HTTP, Reason.MALFORMED)
-        self.status = int(status)
-        if b"content-length" in fields and not self.bodiless and self.status not in _BODILESS:
-            self.length = int(fields[b"content-length"])
+        self.status = int(statuses[0])
+        if lengths and not self.bodiless and self.status not in _BODILESS:
+            self.length = int(lengths.pop())
         return None
 
-    def _note_interim(self, headers: Iterable[tuple[bytes, bytes]]) -> Failure | None:
+    def _note_interim(self, headers: Sequence[tuple[bytes, bytes]]) -> Failure | None:
         self.interim += 1
         if self.interim > MOST_INTERIM_ANSWERS:
             return Failure(Stage.HTTP, Reason.FLOODED)

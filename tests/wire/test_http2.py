@@ -133,6 +133,16 @@ def test_requests() -> None:
     assert conversation.asked == 5
 
 
+def test_greeting_before_the_first_request() -> None:
+    """A server may speak first, and is answered with our own preface; the request follows it."""
+    conversation, server = begin(), Server()
+    greeting = server.connection.data_to_send()
+
+    assert server.take(conversation.receive(greeting).send) == {}
+    assert server.take(conversation.ask())[":path"] == "/"
+    assert silent(conversation.receive(server.answer(1, b"hello"))) == answered(200, 5)
+
+
 def test_larger_bodies() -> None:
     """Windows are opened again in time, however much has come."""
     conversation, server = begin(), Server()
@@ -251,6 +261,8 @@ FAILURES += [
         ("no content", head(b"200", (b"content-length", b"9"), flags=5), Reason.MALFORMED),
         ("too much content", head(b"200", (b"content-length", b"2")) + data(b"four"), Reason.MALFORMED),
         ("two lengths", head(b"200", (b"content-length", b"2"), (b"content-length", b"4")), Reason.MALFORMED),
+        ("length with a sign", head(b"200", (b"content-length", b"+2")), Reason.MALFORMED),
+        ("length of many digits", head(b"200", (b"content-length", b"9" * 5000)), Reason.MALFORMED),
         ("content without a head", data(b"ok"), Reason.MALFORMED),
         ("no HPACK", frame(Kind.HEADERS, b"\xff" * 20, 5, 1), Reason.MALFORMED),
         ("head on another stream", head(stream=3), Reason.UNASKED),
