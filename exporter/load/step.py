@@ -144,7 +144,8 @@ def strain(step: Step, calm: float | None, limit: float | None) -> Strain | None
         return Strain.GENERATOR
     if step.handshake.p99 is None or step.handshake.p99 > allowed:
         return Strain.LATENCY
-    if step.completed < _LEAST_DONE * step.due:
+    # What was due at the very end may still be under way.
+    if step.completed < _LEAST_DONE * (step.due - step.offered * step.handshake.p99):
         return Strain.BACKLOG
     return None
 

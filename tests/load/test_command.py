@@ -1,0 +1,91 @@
+"""`tlsprobe capacity`, with worker processes of its own, against nginx."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from exporter.cli import main
+from exporter.model.target import Address
+from tests.servers import nginx
+from tests.servers.certificates import Leaf
+from tests.servers.ports import Ports
+
+QUICK = ["--seconds", "0.5", "--processes", "2", "--timeout", "30"]
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory: pytest.TempPathFactory, ports: Ports, leaf: Leaf) -> Iterator[str]:
+    """Where an nginx with tickets listens."""
+    address = Address("127.0.0.1", ports.claim())
+    with nginx.start(tmp_path_factory.mktemp("capacity"), address, nginx.Settings(leaf=leaf)):
+        yield str(address)
+
+
+@pytest.mark.servers("nginx")
+def test_closed_loop(where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both modes are measured, all that should resume does, and a wave can be reckoned from the document."""
+    words = ["--json", "--workers", "4", "--require", "resumed>=1", "--require", "full>=1"]
+    assert main(["capacity", where, *QUICK, *words]) == 0
+    text = capsys.readouterr().out
+    modes = json.loads(text)["modes"]
+    (full,), (resumed,) = modes["full"]["steps"], modes["resumed"]["steps"]
+
+    assert full["completed"] > 0
+    assert full["resumed"] == 0
+    assert resumed["resumed"] == resumed["completed"] > 0
+    assert modes["full"]["ceiling_per_second"] == full["done_per_second"] == full["completed"] / 0.5
+    file = tmp_path / "capacity.json"
+    file.write_text(text)
+    assert main(["wave", "--clients", "9", "--servers", "1", "--capacity", str(file), "--resumed", "0.5"]) == 0
+
+
+@pytest.mark.servers("nginx")
+def test_open_loop_for_people(where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each step is a line, a missed pass line ends with exit code 1, and the picture needs nothing from elsewhere."""
+    picture = tmp_path / "p99.svg"
+    words = ["--rate", "10,20", "--mode", "resumed", "--background-rps", "10", "--plot", str(picture)]
+    lines = ["--require", "resumed>=999999", "--require", "p99<=60s"]
+    assert main(["capacity", where, *QUICK, *words, *lines]) == 1
+    printed = capsys.readouterr().out.splitlines()
+
+    assert "open loop, 2 processes" in printed[0]
+    assert {"10", "20"} == {line.split()[1] for line in printed if line.startswith("resumed ")}
+    assert any(line.startswith("resumed>=999999: MISSED, found ") for line in printed)
+    assert any(line.startswith("p99<=60s: met, found ") for line in printed)
+    text = picture.read_text()
+    assert "resumed p99" in text
+    assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - we have just drawn it
+    assert [] == re.findall(r"(?:src|href)=['\"](?:https?:)?//[^'\"]*", text)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param(["192.0.2.1:443"], "--i-operate-this-server says that it is", id="not on loopback"),
+        pytest.param(["192.0.2.1:443", "--i-operate-this-server", "--rate", "10001"], "at most 10000", id="rate away"),
+        pytest.param(
+            ["192.0.2.1:443", "--i-operate-this-server", "--workers", "257"], "at most 256", id="clients away"
+        ),
+        pytest.param(["192.0.2.1:443", "--i-operate-this-server", "--seconds", "11"], "at most 10", id="time away"),
+        pytest.param(["127.0.0.1:1", "--plot", "x.svg"], "needs --rate", id="picture of one point"),
+        pytest.param(["127.0.0.1:1", "--no-http", "--background-rps", "9"], "cannot be used", id="no requests"),
+        pytest.param(["127.0.0.1:1", "--path", "x y"], "must begin with a slash", id="path"),
+        pytest.param(["127.0.0.1:1", "--require", "fast"], '"fast" is no pass line', id="pass line"),
+        pytest.param(["127.0.0.1:1", "--mode", "full", "--require", "resumed>=1"], "does not measure", id="mode"),
+        pytest.param(["https://127.0.0.1"], "is no address", id="a URL"),
+    ],
+)
+def test_refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is not allowed or makes no sense is refused before anything is sent."""
+    assert main(["capacity", *words]) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_nobody_listens(ports: Ports, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server that is not there cannot be measured, which is no missed pass line."""
+    assert main(["capacity", f"127.0.0.1:{ports.claim()}", *QUICK, "--require", "full>=1"]) == 2
+    assert "connection refused" in capsys.readouterr().err
