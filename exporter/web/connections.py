@@ -60,30 +60,41 @@ class Connections:
         self.bounds = bounds
         self._serve = serve
         self._tls = tls
-        self._open: dict[asyncio.Protocol, Connection] = {}
+        self._open: dict[Connection, None] = {}
+        self._fresh: dict[Connection, None] = {}
+        self._served: dict[asyncio.Protocol, Connection] = {}
 
     def accept(self) -> asyncio.Protocol:
         """Return the protocol for a new connection: a factory for asyncio's create_server."""
-        served, lock = self._serve(), self._tls()
-        return Connection(served, self, None if lock is None else Sealed(served, lock))
+        return Connection(self, self._tls())
 
     def of(self, served: object) -> "Connection | None":
         """Return the connection behind the protocol that serves it, None once it is dropped."""
-        return self._open.get(served) if isinstance(served, asyncio.Protocol) else None
+        return self._served.get(served) if isinstance(served, asyncio.Protocol) else None
 
-    def admit(self, connection: "Connection", served: asyncio.Protocol) -> bool:
+    def serve(self, connection: "Connection") -> asyncio.Protocol:
+        """Make what serves a connection; whoever says nothing costs no more than a socket."""
+        served = self._serve()
+        self._served[served] = connection
+        return served
+
+    def admit(self, connection: "Connection") -> bool:
         """Let a connection in, at the cost of a silent one where there are too many, or say that there is no room."""
         if len(self._open) >= self.bounds.connections:
-            silent = [each for each in self._open.values() if each.silent]
-            if not silent:
+            victim = next(iter(self._fresh), None) or self._most_patient()
+            if victim is None:
                 return False
-            min(silent, key=lambda each: each.patience).drop()
-        self._open[served] = connection
+            victim.drop()
+        self._open[connection] = self._fresh[connection] = None
         return True
+
+    def know(self, connection: "Connection") -> None:
+        """Note that a connection has asked for something."""
+        self._fresh.pop(connection, None)
 
     def relieve(self) -> None:
         """Drop the slowest readers until what is pending is within its bound."""
-        writing = sorted((each for each in self._open.values() if each.pending), key=lambda each: each.since)
+        writing = sorted((each for each in self._open if each.pending), key=lambda each: each.since)
         pending = sum(each.pending for each in writing)
         for each in writing:
             if pending <= self.bounds.pending_bytes:
@@ -91,24 +102,31 @@ class Connections:
             pending -= each.pending
             each.drop()
 
-    def forget(self, served: asyncio.Protocol) -> None:
-        """Strike a connection off the list."""
-        self._open.pop(served, None)
+    def forget(self, connection: "Connection", served: asyncio.Protocol | None) -> None:
+        """Strike a connection off the lists."""
+        self._open.pop(connection, None)
+        self._fresh.pop(connection, None)
+        if served is not None:
+            self._served.pop(served, None)
 
     def drop_all(self) -> None:
         """End every connection that is left, at once."""
-        for each in list(self._open.values()):
+        for each in list(self._open):
             each.drop()
+
+    def _most_patient(self) -> "Connection | None":
+        silent = (each for each in self._open if each.silent)
+        return min(silent, key=lambda each: each.patience, default=None)
 
 
 class Connection(asyncio.Protocol):
     """One client: hands everything on to the protocol that serves it, through TLS if any, and watches the time."""
 
-    def __init__(self, served: asyncio.Protocol, all_open: Connections, sealed: Sealed | None) -> None:
-        self._served = served
-        self._sealed = sealed
-        self._inner: asyncio.Protocol = sealed or served
+    def __init__(self, all_open: Connections, lock: TlsLock | None) -> None:
         self._all = all_open
+        self._served: asyncio.Protocol | None = None
+        self._sealed = None if lock is None else Sealed(self._serve, lock)
+        self._inner: asyncio.Protocol | None = self._sealed
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._deadline: asyncio.TimerHandle | None = None
@@ -124,7 +142,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def patience(self) -> tuple[bool, float]:
-        """The rank in which silent connections are dropped: those that never asked first, the oldest first."""
+        """The rank in which silent connections are dropped that have asked before: half requests, then the oldest."""
         return self._phase is _Phase.IDLE, self.since
 
     @property
@@ -137,6 +155,7 @@ class Connection(asyncio.Protocol):
     def working(self) -> Iterator[None]:
         """Mark the time between a complete request and its complete answer."""
         self._received = 0
+        self._all.know(self)
         self._enter(_Phase.WORKING, None)
         try:
             yield
@@ -156,19 +175,20 @@ class Connection(asyncio.Protocol):
 
     def drop(self) -> None:
         """End the connection without waiting for anything to be taken."""
-        self._all.forget(self._served)
+        self._all.forget(self, self._served)
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Let it in and begin to wait for its request, or turn it away."""
         stream = cast("asyncio.Transport", transport)  # stream servers have no other
-        if not self._all.admit(self, self._served):
+        if not self._all.admit(self):
             stream.abort()
             return
         self._transport = stream
         self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
-        self._inner.connection_made(transport)
+        if self._sealed is not None:
+            self._sealed.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
         """Count what came of a request, and begin its deadline with its first byte."""
@@ -178,7 +198,10 @@ class Connection(asyncio.Protocol):
             self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
         if self._phase is _Phase.REQUEST and self._received > self._all.bounds.request_bytes:
             self.drop()
-        else:
+        elif self._transport is not None:
+            if self._inner is None:
+                self._inner = self._serve()
+                self._inner.connection_made(self._transport)
             self._inner.data_received(data)
 
     def eof_received(self) -> bool:
@@ -190,20 +213,26 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Hand on that the client reads more slowly than we write."""
-        self._inner.pause_writing()
+        if self._inner is not None:
+            self._inner.pause_writing()
 
     def resume_writing(self) -> None:
         """Hand on that it caught up."""
-        self._inner.resume_writing()
+        if self._inner is not None:
+            self._inner.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Hand on that it is over."""
-        self._all.forget(self._served)
+        self._all.forget(self, self._served)
         if self._deadline is not None:
             self._deadline.cancel()
-        if self._transport is not None:
-            self._transport = None
+        self._transport = None
+        if self._inner is not None:
             self._inner.connection_lost(exc)
+
+    def _serve(self) -> asyncio.Protocol:
+        self._served = self._all.serve(self)
+        return self._served
 
     def _enter(self, phase: _Phase, seconds: float | None) -> None:
         self._phase = phase

@@ -7,7 +7,7 @@ first bytes have come. It is a protocol for the connection, and a transport for 
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import cast
 
@@ -25,9 +25,9 @@ class Sealed(asyncio.Protocol, asyncio.Transport):
     That matters since a socket that is closed with bytes unread takes back what was sent (RFC 1122 section 4.2.2.13).
     """
 
-    def __init__(self, served: asyncio.Protocol, lock: TlsLock) -> None:
+    def __init__(self, serve: Callable[[], asyncio.Protocol], lock: TlsLock) -> None:
         super().__init__()
-        self._served = served
+        self._serve = serve
         self._lock = lock
         self._wire: asyncio.Transport | None = None
         self._tls: ssl.SSLObject | None = None
@@ -35,8 +35,9 @@ class Sealed(asyncio.Protocol, asyncio.Transport):
         self._outgoing = ssl.MemoryBIO()
         self._first = b""
         self._backlog: deque[memoryview] = deque()
-        self._open = False
+        self._served: asyncio.Protocol | None = None
         self._paused = False
+        self._told_paused = False
         self._closing = False
         self._turned_away = False
 
@@ -72,23 +73,21 @@ class Sealed(asyncio.Protocol, asyncio.Transport):
     def pause_writing(self) -> None:
         """Encrypt no more until the client has caught up."""
         self._paused = True
-        if self._open:
-            self._served.pause_writing()
+        self._tell_pace()
 
     def resume_writing(self) -> None:
-        """Go on with what waits."""
+        """Go on with what waits, which may soon be too much again."""
         self._paused = False
         self._pump()
-        if self._open and not self._paused:
-            self._served.resume_writing()
+        self._tell_pace()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Hand on that it is over, to whoever was told that it had begun."""
         self._wire = None
         self._backlog.clear()
-        if self._open:
-            self._open = False
-            self._served.connection_lost(exc)
+        served, self._served = self._served, None
+        if served is not None:
+            served.connection_lost(exc)
 
     # What the served protocol calls.
 
@@ -155,14 +154,14 @@ class Sealed(asyncio.Protocol, asyncio.Transport):
             ssl.SSLError: it is no TLS, or none that is agreed on.
         """
         try:
-            if not self._open:
+            if self._served is None:
                 tls.do_handshake()
                 self._flush()
                 if self._lock.allowed_sans and not bears_any(tls, self._lock.allowed_sans):
                     self._say_farewell(tls)
                     self._turn_away(b"")
                     return
-                self._open = True
+                self._served = self._serve()
                 self._served.connection_made(self)
             while not self._closing and (plain := tls.read(_CHUNK)):
                 self._served.data_received(plain)
@@ -188,6 +187,16 @@ class Sealed(asyncio.Protocol, asyncio.Transport):
                 self._say_farewell(self._tls)
             self._wire.close()
 
+    def _tell_pace(self) -> None:
+        """Tell who serves of a pause or its end, of each once."""
+        if self._served is None or self._paused is self._told_paused:
+            return
+        self._told_paused = self._paused
+        if self._paused:
+            self._served.pause_writing()
+        else:
+            self._served.resume_writing()
+
     def _say_farewell(self, tls: ssl.SSLObject) -> None:
         with suppress(ssl.SSLError):  # his own farewell is not waited for
             tls.unwrap()
@@ -196,7 +205,7 @@ class Sealed(asyncio.Protocol, asyncio.Transport):
     def _turn_away(self, words: bytes) -> None:
         self._turned_away = True
         self._flush()
-        if self._open or self._wire is None:
+        if self._served is not None or self._wire is None:
             self.abort()
             return
         if words:

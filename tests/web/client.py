@@ -70,6 +70,18 @@ async def connected(address: Address, sent: bytes = b"") -> AsyncIterator[Client
         writer.transport.abort()
 
 
+async def sip(client: Client, pace: float) -> int:
+    """Take an answer at so many bytes a second, and return how much there was when the server had enough of it."""
+    received = 0
+    try:
+        while chunk := await client.reader.read(65536):
+            received += len(chunk)
+            await asyncio.sleep(len(chunk) / pace)
+    except ConnectionError:
+        return received
+    return received
+
+
 async def fetch(address: Address, path: str, method: str = "GET", **headers: str) -> Answer:
     """Return the answer to a single request on a connection of its own."""
     async with connected(address) as client:

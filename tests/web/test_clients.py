@@ -11,7 +11,7 @@ import pytest
 
 from exporter.model.target import Address
 from exporter.web.connections import Bounds
-from tests.web.client import DEADLINE, Client, connected, fetch, pages, serving
+from tests.web.client import DEADLINE, Client, connected, fetch, pages, serving, sip
 
 SOON = 0.3
 SCRAPE = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -131,7 +131,7 @@ async def test_slow_readers() -> None:
         crowd(address, 5, SCRAPE) as readers,
         asyncio.TaskGroup() as group,
     ):
-        slow = [group.create_task(sip(each)) for each in readers]
+        slow = [group.create_task(sip(each, 2e6)) for each in readers]
         begun = time.monotonic()
         answer = await fetch(address, "/metrics")
         took = time.monotonic() - begun
@@ -139,18 +139,6 @@ async def test_slow_readers() -> None:
     assert answer.body == LARGE
     assert took < 2
     assert all(each.result() < len(LARGE) for each in slow)
-
-
-async def sip(client: Client) -> int:
-    """Take an answer at two megabytes a second, and return how much there was when the server had enough of it."""
-    received = 0
-    try:
-        while chunk := await client.reader.read(65536):
-            received += len(chunk)
-            await asyncio.sleep(len(chunk) / 2e6)
-    except ConnectionError:
-        return received
-    return received
 
 
 async def test_answers_that_pile_up() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon import TLSPROBE, running
+from exporter.cli import main
+from tests.daemon import running
 from tests.servers.certificates import Authority, Leaf
 from tests.servers.ports import Ports
 from tests.web.locks import PASSWORD, USERS, tls, write_lock
@@ -70,11 +71,10 @@ def test_a_locked_daemon(tmp_path: Path, leaf: Leaf, authority: Authority, ports
         ),
     ],
 )
-def test_mistakes(words: list[str], told: str) -> None:
+def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A word that cannot be used ends the daemon before it begins, and is told as it was typed."""
-    ended = subprocess.run([*TLSPROBE, "run", *words], capture_output=True, text=True, check=False, timeout=30)
-
-    assert (ended.returncode, ended.stderr) == (1, f"{told}\n")
+    assert main(["run", *words]) == 1
+    assert capsys.readouterr().err == f"{told}\n"
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,8 @@ def test_mistakes(words: list[str], told: str) -> None:
         ),
     ],
 )
-def test_check(tmp_path: Path, text: str, code: int, told: str) -> None:
+def test_check(tmp_path: Path, text: str, code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Both files can be checked together."""
     file = write_lock(tmp_path, text)
-    words = ["check", "config.example.yaml", "--web.config.file", str(file)]
-    ended = subprocess.run([*TLSPROBE, *words], capture_output=True, text=True, check=False, timeout=30)
-
-    assert (ended.returncode, ended.stderr) == (code, told.format(file=file))
+    assert main(["check", "config.example.yaml", "--web.config.file", str(file)]) == code
+    assert capsys.readouterr().err == told.format(file=file)
