@@ -16,12 +16,13 @@ ANSWER_SECONDS = 5.0
 _END_SECONDS = 0.3
 
 
-async def live(handover: Handover, tell_serving: Callable[[Channel], None], beat: float = BEAT_SECONDS) -> str:
+async def live(handover: Handover, tell_serving: Callable[[Channel], None], beat: float, patience: float) -> str:
     """Run one child to its end and return what ended it; cancelled, end the child and wait until it is gone.
 
     Args:
         tell_serving: called with the way to ask the child once all listeners accept.
         beat: seconds from one look whether it hangs to the next.
+        patience: seconds in which it must answer then, or else as long again.
     """
     try:
         process = await asyncio.create_subprocess_exec(*command(), stdin=PIPE, stdout=PIPE, env=environment())
@@ -33,7 +34,7 @@ async def live(handover: Handover, tell_serving: Callable[[Channel], None], beat
         if complaint:
             return complaint
         tell_serving(channel)
-        return await _attend(process, channel, beat)
+        return await _attend(process, channel, beat, patience)
     finally:
         await _end(process)
 
@@ -47,7 +48,7 @@ async def _begin(channel: Channel, handover: Handover) -> str:
     return str(answer.get("error", ""))
 
 
-async def _attend(process: Process, channel: Channel, beat: float) -> str:
+async def _attend(process: Process, channel: Channel, beat: float, patience: float) -> str:
     """Wait until the child ends, or no longer answers though it is there, as one that is stopped does."""
     while True:
         try:
@@ -56,7 +57,7 @@ async def _attend(process: Process, channel: Channel, beat: float) -> str:
         except TimeoutError:
             pass
         try:
-            await channel.check(ANSWER_SECONDS)
+            await channel.check(patience)
         except ChannelError as error:
             try:
                 async with asyncio.timeout(_END_SECONDS):

@@ -16,7 +16,7 @@ from exporter.reference.certificates import Credentials, make_credentials
 from exporter.reference.channel import Channel, ChannelError
 from exporter.reference.listeners import SERVER_NAME, STANDARD, Handover, Listener
 from exporter.reference.ports import reserve
-from exporter.reference.process import BEAT_SECONDS, live
+from exporter.reference.process import ANSWER_SECONDS, BEAT_SECONDS, live
 
 TARGET_NAME = "reference"
 CONTROL_NAME = "reference-control"
@@ -47,10 +47,12 @@ class Life:
 
     Attributes:
         beat: seconds from one look whether it hangs to the next.
+        patience: seconds in which it must answer then, or else as long again.
         tell_ended: called each time that it ended by itself, or hung.
     """
 
     beat: float = BEAT_SECONDS
+    patience: float = ANSWER_SECONDS
     tell_ended: Callable[[], object] = lambda: None
 
 
@@ -137,7 +139,7 @@ class Reference:
         while True:
             born = clock()
             try:
-                reason = await live(self._handover, self._note_serving, self._life.beat)
+                reason = await live(self._handover, self._note_serving, self._life.beat, self._life.patience)
             finally:
                 self.pid = self._channel = None
             self.restarts += 1

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from exporter.model.target import Address
 from exporter.reference.listeners import SERVER_NAME
-from exporter.reference.supervisor import Reference
+from exporter.reference.supervisor import Life, Reference
 
 GET = b"GET /any/path HTTP/1.1\r\nHost: reference\r\n\r\n"
 PATIENCE = 10.0
@@ -33,9 +33,9 @@ class Visit:
 
 
 @contextlib.asynccontextmanager
-async def running() -> AsyncIterator[Reference]:
+async def running(life: Life | None = None) -> AsyncIterator[Reference]:
     """Run the reference in a task group of its own."""
-    async with asyncio.TaskGroup() as group, Reference.start(group) as reference:
+    async with asyncio.TaskGroup() as group, Reference.start(group, life) as reference:
         yield reference
 
 
@@ -113,6 +113,11 @@ def memory(pid: int, file: str, field: str) -> int:
     """Return a figure of a process in KiB, such as VmRSS of status or Pss of smaps_rollup."""
     found = re.search(rf"^{field}:\s+(\d+) kB$", Path(f"/proc/{pid}/{file}").read_text(), re.MULTILINE)
     return int(found[1]) if found else 0
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process has started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:

@@ -38,6 +38,27 @@ def test_answer(head: bytes, status: bytes, keep: bool) -> None:
         assert b"\r\nContent-Length: %d" % len(body) in fields
 
 
+@pytest.mark.parametrize(
+    ("request_line", "length", "filler"),
+    [
+        pytest.param(b"GET /bytes/5 HTTP/1.1", 5, 5, id="a few"),
+        pytest.param(b"GET /bytes/1073741824 HTTP/1.1", 1 << 30, 1 << 30, id="the most"),
+        pytest.param(b"HEAD /bytes/5 HTTP/1.1", 5, 0, id="HEAD brings none"),
+        pytest.param(b"GET /bytes/1073741825 HTTP/1.1", 1024, 0, id="one more than the most"),
+        pytest.param(b"GET /bytes/99999999999999999999 HTTP/1.1", 1024, 0, id="far more"),
+        pytest.param(b"GET /bytes/ HTTP/1.1", 1024, 0, id="no number"),
+        pytest.param(b"GET /bytes/-1 HTTP/1.1", 1024, 0, id="no length"),
+    ],
+)
+def test_large(request_line: bytes, length: int, filler: int) -> None:
+    """A path that asks for bytes gets as many, within a bound; any other path gets the ordinary body."""
+    reply = answer(request_line)
+
+    assert b"\r\nContent-Length: %d\r\n" % length in reply.data
+    assert filler == reply.filler
+    assert reply.keep
+
+
 def test_head_has_no_body() -> None:
     """HEAD tells the length of the body that GET would bring, and brings none."""
     assert answer(b"GET / HTTP/1.1").data == answer(b"HEAD / HTTP/1.1").data + BODY

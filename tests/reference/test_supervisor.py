@@ -13,8 +13,8 @@ import pytest
 
 from exporter.model.target import Resumption, TlsVersion
 from exporter.reference.listeners import SERVER_NAME, Listener
-from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, next_pause
-from tests.reference.client import is_gone, memory, refuses, running, trust, visit, wait_until
+from exporter.reference.supervisor import CONTROL_NAME, TARGET_NAME, Life, next_pause
+from tests.reference.client import children_of, is_gone, memory, refuses, running, trust, visit, wait_until
 
 ROOT = Path(__file__).parents[2]
 PARENT = """
@@ -57,11 +57,13 @@ def test_targets() -> None:
 
 def test_nothing_is_left() -> None:
     """Leaving ends the child at once, with no descriptor, thread or zombie left."""
+    samplers = []
 
     async def run() -> tuple[int, float]:
         async with running() as reference:
             assert reference.pid
             pid = reference.pid
+            samplers.extend(children_of(pid))
             left = time.monotonic()
         return pid, time.monotonic() - left
 
@@ -71,6 +73,8 @@ def test_nothing_is_left() -> None:
     pid, seconds = asyncio.run(run())
 
     assert not Path(f"/proc/{pid}").exists()
+    assert len(samplers) == 2
+    assert all(map(is_gone, samplers))
     assert seconds < 1.0
     assert descriptors == count_descriptors()
     assert wait_until(lambda: threading.active_count() <= threads, 2.0)  # asyncio's own that waited for the child
@@ -107,6 +111,41 @@ async def test_restart() -> None:
         assert not visit(address, context, session).resumed
 
 
+async def test_hung_child() -> None:
+    """A child that is stopped still has its sockets, but answers nobody: it counts as dead and is replaced."""
+    ended = []
+    async with running(Life(beat=0.1, patience=0.2, tell_ended=lambda: ended.append(True))) as reference:
+        hung = reference.pid
+        assert hung
+        os.kill(hung, signal.SIGSTOP)
+        assert await asyncio.to_thread(wait_until, lambda: reference.pid not in {None, hung}, 10.0)
+        assert is_gone(hung)
+        assert [True] == ended
+        context, address = trust(reference.ca_pem), reference.addresses[Listener.A]
+        assert not (await asyncio.to_thread(visit, address, context)).resumed
+
+
+async def test_busy_child_is_left_alone() -> None:
+    """A child that answers is looked at again and again, and lives on."""
+    async with running(Life(beat=0.02, patience=5.0)) as reference:
+        before = reference.pid
+        for _ in range(20):
+            await asyncio.to_thread(visit, reference.addresses[Listener.A], trust(reference.ca_pem))
+        assert before == reference.pid
+        assert reference.restarts == 0
+
+
+async def test_dead_sampler() -> None:
+    """Without its sampler a child is of no more use, and ends for another to take its place."""
+    async with running() as reference:
+        first = reference.pid
+        assert first
+        (sampler,) = children_of(first)
+        os.kill(sampler, signal.SIGKILL)
+        assert await asyncio.to_thread(wait_until, lambda: reference.pid not in {None, first}, 10.0)
+        assert is_gone(sampler)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_signal_to_the_group(number: signal.Signals) -> None:
     """A signal that goes to parent and child alike leaves the child running: its parent decides."""
@@ -124,9 +163,10 @@ def test_killed_parent() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, cwd=ROOT) as parent:
         assert parent.stdout
         child = int(parent.stdout.readline())
+        (sampler,) = children_of(child)
         assert not is_gone(child)
         parent.kill()
-        assert wait_until(lambda: is_gone(child), 2.0)
+        assert wait_until(lambda: is_gone(child) and is_gone(sampler), 2.0)
 
 
 def test_light_import() -> None:
