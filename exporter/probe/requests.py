@@ -89,8 +89,12 @@ class Requests:
                 self.said_goodbye = self.said_goodbye or (step.closed and bool(piece.data))
                 progress = await self._feed(step)
                 self.said_goodbye = self.said_goodbye or progress.end in _GOODBYES
-                if progress.end is not None or progress.failure or step.failure:
-                    return End.ERROR if step.failure else progress.end or End.ERROR
+                if step.failure:
+                    return End.ERROR
+                if progress.failure is not None and progress.failure.reason is Reason.UNASKED:
+                    return End.CLOSED  # such as a 408, with which some servers end an idle connection
+                if progress.end is not None or progress.failure is not None:
+                    return progress.end or End.ERROR
         except ConnectionError:
             return End.RESET
         return None

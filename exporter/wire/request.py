@@ -42,6 +42,7 @@ def make_request(settings: HttpSettings, path: str | None, server_name: str, por
     """
     method, target = (settings.method, settings.path) if path is None else ("GET", path)
     headers = [("Host", settings.host or _host(server_name, port)), ("User-Agent", user_agent), ("Accept", "*/*")]
+    headers.append(("Connection", "keep-alive"))  # the default, but Apache announces its Keep-Alive only to who says so
     if method not in _NO_BODY_METHODS:
         headers.append(("Content-Length", "0"))
     own = {name.lower() for name, _ in settings.headers}

@@ -172,7 +172,7 @@ async def test_what_apache_announces(authority: Authority, leaf: Leaf, tmp_path:
         server.stop()
 
     announced = [answer.announced for answer in reuse_of(handshake).answers]
-    assert [(7, 2), (7, 1)] == [(one.timeout, one.most) for one in announced]
+    assert [(7, 3), (7, 2)] == [(one.timeout, one.most) for one in announced]
 
 
 @pytest.mark.servers("nginx")

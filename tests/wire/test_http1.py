@@ -40,19 +40,21 @@ REQUESTS = [
     pytest.param(
         HttpSettings(path="/healthz"),
         443,
-        b"GET /healthz HTTP/1.1\r\nHost: site.test\r\nUser-Agent: tester\r\nAccept: */*\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: site.test\r\nUser-Agent: tester\r\nAccept: */*\r\n"
+        b"Connection: keep-alive\r\n\r\n",
         id="plain",
     ),
     pytest.param(
         HttpSettings(method="HEAD"),
         8443,
-        b"HEAD / HTTP/1.1\r\nHost: site.test:8443\r\nUser-Agent: tester\r\nAccept: */*\r\n\r\n",
+        b"HEAD / HTTP/1.1\r\nHost: site.test:8443\r\nUser-Agent: tester\r\nAccept: */*\r\n"
+        b"Connection: keep-alive\r\n\r\n",
         id="another port",
     ),
     pytest.param(
         HttpSettings(method="POST", host="shop.test", headers=(("user-agent", "mine"), ("X-Probe", "1"))),
         8443,
-        b"POST / HTTP/1.1\r\nHost: shop.test\r\nAccept: */*\r\nContent-Length: 0\r\n"
+        b"POST / HTTP/1.1\r\nHost: shop.test\r\nAccept: */*\r\nConnection: keep-alive\r\nContent-Length: 0\r\n"
         b"user-agent: mine\r\nX-Probe: 1\r\n\r\n",
         id="own headers and host",
     ),
