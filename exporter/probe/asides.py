@@ -61,19 +61,20 @@ class Asides:
     async def compare_requests(self, home: Home, dialled: Dialled, dial_full: DialFull, spend: Spend) -> None:
         """Set the request that opened a connection beside one that did not, the order alternating from pair to pair.
 
-        One backend has its turn in each round.
+        One backend has its turn in every fourth round, since every second pair takes a handshake more.
 
         Args:
             dialled: the full handshake with its requests.
             spend: takes one of the round's extra connections.
         """
-        if self._places[home[0]] != self._round // 2 % len(self._places) or not isinstance(dialled.outcome, Handshake):
+        turn, rest = divmod(self._round // 2, 2)
+        if rest or self._places[home[0]] != turn % len(self._places) or not isinstance(dialled.outcome, Handshake):
             return
         reuse = dialled.outcome.reuse
         if reuse is None or not reuse.answers:
             return
         new, reused = dialled, reuse.answers[0]
-        if self._round // 2 % 2:
+        if turn % 2:
             if not spend():
                 return
             new, reused = await dial_full(home, Errand(http=True)), reuse.answers[-1]

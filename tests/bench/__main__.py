@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import connections, cost, machine, memory, soak, starvation
+from tests.bench import capacity, connections, cost, keepalive, machine, memory, soak, starvation
 from tests.bench.client import PROBER_CORE, SERVER_CORE
 from tests.bench.keep import update
 from tests.bench.site import Site, site
@@ -19,15 +19,19 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "flat-out": cost.measure_flat_out,
     "memory": memory.measure,
     "connections": connections.measure,
+    "keep-alive": keepalive.measure,
     "soak": soak.measure,
+    "capacity": capacity.measure,
 }
-_USUAL = ("starvation", "paced", "flat-out", "memory", "connections")
+_USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive")
 
 
 def main(words: list[str]) -> int:
     """Run the named ones, or the usual ones; returns 1 where a goal was missed and 2 where it cannot begin."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure, and print Markdown.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_BENCHMARKS)}; all but soak if none")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(_BENCHMARKS)}; all but soak and capacity if none"
+    )
     parser.add_argument("--keep", type=Path, metavar="FILE", help="write the figures into this Markdown file, too")
     arguments = parser.parse_args(words)
     if unknown := [name for name in arguments.names if name not in _BENCHMARKS]:

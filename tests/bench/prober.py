@@ -7,8 +7,8 @@ import time
 
 from exporter.model.observation import Handshake
 from exporter.model.target import Address, Endpoint, Target, TlsSettings, TlsVersion
-from exporter.probe.errand import Errand
 from exporter.probe.dial import Dialler
+from exporter.probe.errand import Errand
 from tests.bench.turn import Taken, Turn, read_turn, write_line
 from tests.servers.certificates import SERVER_NAME
 
