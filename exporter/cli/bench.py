@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding
 from tqdm import tqdm
 
 from exporter.cli.bench_table import render_report
@@ -19,6 +19,8 @@ from exporter.model.yardstick import Kind
 from exporter.reference.certificates import make_credentials
 from exporter.reference.lease import Lease, lend
 from exporter.reference.listeners import SERVER_NAME, STANDARD, Listener
+from exporter.wire.certificate import read_leaf
+from exporter.wire.messages import Chain
 from exporter.yardstick.bench import Bulk, Field, measure
 from exporter.yardstick.contexts import accept, trust
 from exporter.yardstick.passes import Subject
@@ -79,22 +81,12 @@ def read_own(certificate: Path, key: Path) -> Own:
             raise OwnCertificateError(f"{option} {file}: {error.strerror}") from error
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
-        leaf = x509.load_pem_x509_certificate(certificate.read_bytes())
+        der = x509.load_pem_x509_certificate(certificate.read_bytes()).public_bytes(Encoding.DER)
     except (OSError, ValueError) as error:
         raise OwnCertificateError(
             f"--cert {certificate} and --key {key} are no certificate and its key, PEM, not encrypted"
         ) from error
-    return Own(f"{key.read_text()}\n{certificate.read_text()}", _key_type(leaf))
-
-
-def _key_type(leaf: x509.Certificate) -> str:
-    match leaf.public_key():
-        case rsa.RSAPublicKey() as public:
-            return f"rsa-{public.key_size}"
-        case ec.EllipticCurvePublicKey() as public:
-            return f"ecdsa-{public.curve.name}"
-        case public:
-            return type(public).__name__.removesuffix("PublicKey").lower()
+    return Own(f"{key.read_text()}\n{certificate.read_text()}", read_leaf(der, Chain()).facts.key_type)
 
 
 @contextmanager

@@ -40,12 +40,16 @@ class Shaken:
 class Client:
     """Opens connections to loopback.
 
-    A port that was used stays taken for a minute, and a tight loop uses up all that an address has. Loopback has many
-    addresses, so the next one is taken then.
+    A port stays taken for a minute after the side that used it has closed first, and a tight loop uses up all that an
+    address has. So the server is let close first; and where ports run out all the same, such as after requests in
+    clear, the next source address is taken, of which loopback has many.
+
+    Attributes:
+        source: the last number of the address that connections come from now, and the system's choice where it is 1.
     """
 
     def __init__(self) -> None:
-        self._source = 1
+        self.source = 1
 
     def shake(self, place: Place, session: ssl.SSLSession | None = None) -> Shaken:
         """Connect, shake hands, say goodbye and wait until the server has closed; no request is made.
@@ -97,15 +101,15 @@ class Client:
                 sock.settimeout(PATIENCE)
                 # Else a request waits for the acknowledgement of the Finished before it: 40 ms where TLS 1.2 resumes.
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                if self._source > 1:
+                if self.source > 1:
                     sock.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)
-                    sock.bind((f"127.0.0.{self._source}", 0))
+                    sock.bind((f"127.0.0.{self.source}", 0))
                 sock.connect(place.address)
             except OSError as error:
                 sock.close()
                 if error.errno != errno.EADDRNOTAVAIL or not many:
                     raise
-                self._source = self._source % _SOURCES + 1
+                self.source = self.source % _SOURCES + 1
             else:
                 return sock
         raise OSError(errno.EADDRNOTAVAIL, f"no free port at any of {_SOURCES} source addresses")

@@ -1,0 +1,185 @@
+"""`tlsprobe bench`: what it measures, what it says, and what it refuses."""
+
+import json
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from exporter.cli.bench import OwnCertificateError, read_own, to_document
+from exporter.cli.bench_table import render_report, say_bulk, say_handshake, say_requests
+from exporter.model.bench import BulkRow, HandshakeRow, RateRow, Report, Role, SignatureRow, Spread
+from exporter.model.observation import Mode
+from exporter.model.target import TlsVersion
+from tests.daemon import TLSPROBE
+from tests.servers.certificates import Leaf
+
+
+def spread(median: float) -> Spread:
+    """Return figures that lie a tenth on both sides."""
+    return Spread(median, median * 0.9, median * 1.1, 10)
+
+
+FULL = HandshakeRow(
+    role=Role.RSA,
+    key_type="rsa-2048",
+    tls=TlsVersion.TLS13,
+    mode=Mode.FULL,
+    asked=300,
+    resumed=0,
+    client_seconds=spread(0.003),
+    server_cpu_seconds=spread(0.002),
+    cpu_to_full=None,
+    time_to_full=None,
+    cpu_to_ecdsa=spread(2.5),
+)
+RESUMED = replace(
+    FULL, mode=Mode.RESUMED, resumed=300, cpu_to_full=spread(0.4), time_to_full=spread(0.5), cpu_to_ecdsa=None
+)
+REFUSED = replace(RESUMED, mode=Mode.REFUSED, resumed=0, cpu_to_full=spread(1.1), time_to_full=spread(1.25))
+CONTROL = replace(RESUMED, role=Role.CONTROL, resumed=0, cpu_to_full=None, time_to_full=None)
+CLEAR = BulkRow(None, "", spread(2e9), spread(0.25), None)
+SECRET = BulkRow(TlsVersion.TLS13, "TLS_AES_256_GCM_SHA384", spread(1e9), spread(1.0), spread(0.5))
+REPORT = Report(
+    seconds=20.0,
+    library="OpenSSL 3",
+    handshakes=(FULL, RESUMED, REFUSED, CONTROL),
+    requests=RateRow(spread(20_000.0), spread(15_000.0), spread(0.75)),
+    reuse=RateRow(spread(500.0), spread(10_000.0), spread(20.0)),
+    bulk=(CLEAR, SECRET),
+    signatures=(SignatureRow("rsa-2048", 0.001, 0.0001),),
+    missing=("X over TLS 1.3: the library agreed on Y",),
+    speed=0.5,
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        pytest.param(FULL, "Costs the server 2.50 (2.25 to 2.75) times what ECDSA over TLS 1.3 costs.", id="RSA"),
+        pytest.param(replace(FULL, role=Role.ECDSA), "The handshake that the others are compared with.", id="ECDSA"),
+        pytest.param(
+            RESUMED,
+            "Resuming costs the server 0.40 (0.36 to 0.44) of a full one, and the client waits 0.50 (0.45 to 0.55) "
+            "times as long.",
+            id="resumed",
+        ),
+        pytest.param(
+            REFUSED,
+            "A refused ticket costs the server 1.10 (0.99 to 1.21) of a full one and the client 1.25 (1.12 to 1.38) of "
+            "its time: worse than offering none.",
+            id="refused",
+        ),
+        pytest.param(
+            replace(RESUMED, resumed=299),
+            "NOT AS MEANT: 299 resumed and 300 should have; the figures are of those that were.",
+            id="one did not resume",
+        ),
+        pytest.param(CONTROL, "None resumed where none can, so what resumed above did.", id="control"),
+        pytest.param(
+            replace(CONTROL, resumed=1),
+            "NOT AS MEANT: resumption was seen where it cannot be, so trust none of it.",
+            id="control that resumed",
+        ),
+    ],
+)
+def test_handshake_sentences(row: HandshakeRow, expected: str) -> None:
+    """Each row about handshakes says what it means, and says so first where it cannot be trusted."""
+    assert expected == say_handshake(row)
+
+
+@pytest.mark.parametrize(
+    ("row", "speed", "expected"),
+    [
+        pytest.param(
+            SECRET,
+            0.5,
+            "A gigabit link takes 11.6% of a core. `openssl speed` needs 0.500 s to encrypt a GiB: 2.00 times that "
+            "goes into encrypting and sending, 1.50 times beyond sending in clear.",
+            id="beside openssl speed",
+        ),
+        pytest.param(SECRET, None, "A gigabit link takes 11.6% of a core.", id="without openssl"),
+        pytest.param(CLEAR, 0.5, "A gigabit link takes 2.9% of a core, for copying and sending alone.", id="in clear"),
+    ],
+)
+def test_bulk_sentences(row: BulkRow, speed: float | None, expected: str) -> None:
+    """Bytes are told as a share of a core, and held against what the cipher alone costs."""
+    assert expected == say_bulk(row, replace(REPORT, speed=speed))
+
+
+def test_tls_that_costs_nothing() -> None:
+    """A cost that drowns in the noise is not told as a negative one."""
+    same = replace(REPORT.requests, ratio=spread(1.02))
+
+    assert say_requests(REPORT.requests).endswith("TLS costs 25% of the requests a second.")
+    assert "no requests that could be seen" in say_requests(same)
+
+
+def test_table() -> None:
+    """Every row stands in the table with its sentence, and what could not be measured is named."""
+    lines = list(render_report(REPORT))
+
+    assert max(map(len, lines)) < 200
+    assert "Not measured: X over TLS 1.3: the library agreed on Y." in lines
+    for row in REPORT.handshakes:
+        assert f"      {say_handshake(row)}" in lines
+    assert any(line.endswith("300 of 300") for line in lines)
+
+
+def test_document_is_json() -> None:
+    """The report for programs holds all figures, in seconds."""
+    read = json.loads(json.dumps(to_document(REPORT)))
+
+    assert [0, 300, 0, 0] == [row["resumed"] for row in read["handshakes"]]
+    assert read["bulk"][1]["server_cpu_seconds_per_gib"]["median"] == 1.0
+    assert read["speed"] == 0.5
+
+
+def run_bench(*words: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command."""
+    return subprocess.run([*TLSPROBE, "bench", *words], capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_all_is_as_it_was_meant(rsa_leaf: Leaf) -> None:
+    """A short run with a certificate of the user's: what was to resume did each time, and nothing else ever."""
+    own = ("--cert", str(rsa_leaf.certificate_file), "--key", str(rsa_leaf.key_file))
+    done = run_bench("--seconds", "1", "--json", *own)
+    assert (0, "") == (done.returncode, done.stderr)
+
+    report = json.loads(done.stdout)
+    rows = report["handshakes"]
+    assert set(Role) == {row["role"] for row in rows}
+    for row in rows:
+        resuming = row["mode"] == "resumed" and row["role"] != "control"
+        assert row["asked"] >= 5
+        assert (row["asked"] if resuming else 0) == row["resumed"]
+        assert row["server_cpu_seconds"]["median"] > 0
+    assert {row["key_type"] for row in rows if row["role"] == "own"} == {"rsa-2048"}
+    assert report["missing"] == []
+    assert [None, "1.3", "1.3", "1.2", "1.2"] == [row["tls"] for row in report["bulk"]]
+    assert {"ecdsa-p256", "rsa-2048"} == {row["key_type"] for row in report["signatures"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param(["--cert", "a.pem"], "--cert and --key need each other", id="no key"),
+        pytest.param(["--seconds", "nan"], "allowed: 1 to 3600 seconds", id="no length"),
+        pytest.param(["--seconds", "0.5"], "allowed: 1 to 3600 seconds", id="too short"),
+        pytest.param(["--cert", "no.pem", "--key", "no.pem"], "--cert no.pem: No such file", id="no such file"),
+    ],
+)
+def test_refused_words(words: list[str], told: str) -> None:
+    """Words that make no sense end the command with code 2, and with what is allowed."""
+    done = run_bench(*words)
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stdout == ""
+
+
+def test_certificate_of_another_key(leaf: Leaf, rsa_leaf: Leaf) -> None:
+    """A certificate and a key that do not belong together are told before anything is measured."""
+    with pytest.raises(OwnCertificateError, match="are no certificate and its key"):
+        read_own(leaf.certificate_file, rsa_leaf.key_file)
+    assert read_own(leaf.certificate_file, leaf.key_file).key_type == "ecdsa-p256"
