@@ -83,13 +83,21 @@ def _section(words: Namespace) -> dict[str, object]:
         "address": words.where,
         "tls": _given(
             versions=words.tls,
+            alpn=words.alpn,
             ca_file=words.ca_file,
             cert_file=words.cert_file,
             key_file=words.key_file,
             verify=False if words.insecure else None,
         ),
         "http": _given(enabled=False if words.no_http else None, path=words.path),
-        **_given(server_name=words.server_name, backends=words.backend, timeout=words.timeout),
+        **_given(
+            server_name=words.server_name,
+            backends=words.backend,
+            timeout=words.timeout,
+            starttls=words.starttls,
+            proxy=words.proxy,
+            proxy_protocol=words.proxy_protocol,
+        ),
     }
 
 

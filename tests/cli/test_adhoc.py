@@ -8,7 +8,7 @@ from exporter.cli.adhoc import find_target
 from exporter.cli.arguments import parse_words
 from exporter.config.problem import ConfigError
 from exporter.model.fingerprint import salt_of
-from exporter.model.target import Endpoint, TlsVersion
+from exporter.model.target import Endpoint, ProxyProtocol, StartTls, TlsVersion
 from exporter.verdict.rules import Rules
 
 CONFIG = """\
@@ -44,6 +44,17 @@ def test_target_of_the_command_line() -> None:
     assert target.versions == (TlsVersion.TLS13,)
     assert (target.http.path, target.timeout, target.tls.verify) == ("/health", 2.0, False)
     assert rules == Rules()
+
+
+def test_what_goes_ahead_of_tls() -> None:
+    """A server that begins in clear gets no request, and no protocols of the web are offered to it."""
+    words = "probe mail.test:25 --starttls smtp --proxy 127.0.0.1:8080 --proxy-protocol v2"
+    target, _ = find_target(parse_words(words.split()))
+
+    assert (target.starttls, target.proxy_protocol) == (StartTls.SMTP, ProxyProtocol.V2)
+    assert target.proxy == Endpoint("127.0.0.1", 8080)
+    assert (target.http.enabled, target.tls.alpn) == (False, ())
+    assert find_target(parse_words(["probe", "a.test", "--alpn", "h2"]))[0].tls.alpn == ("h2",)
 
 
 @pytest.mark.parametrize(
