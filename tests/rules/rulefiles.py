@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,13 @@ class Rule:
         return tuple(query for text in texts for query in re.findall(r"printf `([^`]*)`", text))
 
 
-def rules() -> Iterator[Rule]:
-    """Yield all rules, in the order of the files."""
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return all rules, in the order of the files."""
+    return tuple(_read())
+
+
+def _read() -> Iterator[Rule]:
     for file in FILES:
         for group in yaml.safe_load(file.read_text())["groups"]:
             for rule in group["rules"]:

@@ -4,7 +4,9 @@ import itertools
 import re
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -67,11 +69,17 @@ def test_what_fires(case: Path) -> None:
     assert tried.returncode == 0, tried.stdout + tried.stderr
 
 
+@cache
+def questions() -> tuple[Mapping[str, Any], ...]:
+    """Return all that promtool is asked, with what it should answer."""
+    tests = [test for case in CASES for test in yaml.safe_load(case.read_text())["tests"]]
+    return tuple(one for test in tests for one in test.get("promql_expr_test", ()))
+
+
 @pytest.mark.parametrize("alert", sorted({rule.name for rule in alerts()}))
 def test_every_alert_is_tried(alert: str) -> None:
     """Each alert has a moment at which it is expected to fire, and one after it at which it is not."""
-    tests = [test for case in CASES for test in yaml.safe_load(case.read_text())["tests"]]
-    asked = [one for test in tests for one in test.get("promql_expr_test", ()) if f'"{alert}"' in one["expr"]]
+    asked = [one for one in questions() if f'"{alert}"' in one["expr"]]
 
     assert {True, False} == {bool(one["exp_samples"]) for one in asked}
     assert any(
