@@ -110,9 +110,10 @@ class Link:
     def close(self, *, politely: bool) -> None:
         """Reset the connection, with a goodbye before that: a server that keeps sessions then keeps this one."""
         if politely:
-            # The server's own goodbye is not waited for, and one that has gone needs none.
+            # The server's own goodbye is not waited for; where it came already, ours would tell it nothing.
             with suppress(OSError):
-                self.tls.unwrap()
+                if self.read() != b"":
+                    self.tls.unwrap()
             with suppress(OSError):
                 self.send()
         self._socket.close()

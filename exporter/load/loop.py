@@ -2,7 +2,7 @@
 
 import math
 import select
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from exporter.load.background import Background
 from exporter.load.counts import Counts
@@ -75,8 +75,8 @@ class Driver:
             return True
         if now - self._swept >= _SWEEP_SECONDS:
             self._sweep(now)
-        self._wait(min(due, self._background.next_due) - now)
-        for fd, _ in self._poll.poll(0):
+        ready = self._poll.poll(0) or self._wait(min(due, self._background.next_due) - self._clock())
+        for fd, _ in ready:
             visit = self._live.get(fd)
             if visit is not None:
                 self._go_on(visit)
@@ -148,9 +148,10 @@ class Driver:
             self._end(oldest)
         self._background.sweep(now)
 
-    def _wait(self, seconds: float) -> None:
+    def _wait(self, seconds: float) -> Sequence[tuple[int, int]]:
         """Wait until a socket is ready or the time is up, to the microsecond, which epoll itself cannot."""
         select.select([self._poll.fileno()], [], [], min(max(seconds, 0.0), _LONGEST_WAIT))
+        return self._poll.poll(0)
 
 
 def _pace(order: Order) -> Pace:

@@ -62,9 +62,10 @@ def _visit(entrance: Entrance, *, resume: bool) -> Visit | Failure:
 
 def _hears_more(visit: Visit) -> bool:
     """Say whether the server sends anything behind its handshake, without having been asked; tickets then are read."""
-    if not _ready(visit, _TICKET_SECONDS):
-        return False
     try:
+        visit.link.send()
+        if not _ready(visit, _TICKET_SECONDS):
+            return False
         heard = visit.link.receive()
         visit.link.read()
     except OSError:
