@@ -61,13 +61,13 @@ def render_end(found: Sequence[Capacity], outcomes: Sequence[Outcome], *, unresu
 
 
 def _render_mode(capacity: Capacity) -> Iterator[str]:
-    best = capacity.best
-    if best is None:
+    best, rate = capacity.best, capacity.rate
+    if best is None or rate is None:
         yield f"{capacity.mode}: no rate was sustained."
     else:
         at_least = "at least " if capacity.generator_bound else ""
         how = "done by a closed loop" if best.loop is Loop.CLOSED else "the highest rate that was sustained"
-        yield f"{capacity.mode}: {at_least}{best.done:,.0f} handshakes a second, {how}."
+        yield f"{capacity.mode}: {at_least}{rate:,.0f} handshakes a second, {how}."
         yield from _remarks(capacity, best)
     yield from _troubles(capacity)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from exporter.load.orders import Order, Tally
+from exporter.load.orders import Loop, Order, Tally
 from exporter.load.search import Rates
 from exporter.load.step import Step, Strain, strain, sum_up
 from exporter.model.observation import Mode
@@ -53,7 +53,10 @@ class Capacity:
     @property
     def rate(self) -> float | None:
         """Handshakes a second; None where no rate was sustained."""
-        return None if self.best is None else self.best.done
+        if self.best is None or self.best.loop is Loop.CLOSED:
+            return None if self.best is None else self.best.done
+        # What was done in a time holds some that were due before it, which says nothing of what is sustained.
+        return min(self.best.done, self.best.offered)
 
     @property
     def generator_bound(self) -> bool:

@@ -28,7 +28,7 @@ def find_painter() -> Any:
 
 
 def draw(painter: Any, title: str, capacities: Sequence[Capacity]) -> str:
-    """Return an SVG: a line for the p50 and the p99 of each mode, in ms, on a logarithmic axis.
+    """Return an SVG: a line for the p50 and the p99 of each mode, in ms, both axes logarithmic.
 
     Args:
         painter: what `find_painter` returned.
@@ -37,7 +37,7 @@ def draw(painter: Any, title: str, capacities: Sequence[Capacity]) -> str:
     chart = painter.XY(
         title=title,
         x_title="handshakes offered a second",
-        y_title="handshake in ms, from when it was due",
+        y_title="handshake, ms since it was due",
         logarithmic=True,
         js=[],
         legend_at_bottom=True,
