@@ -39,9 +39,11 @@ def _run_command(words: Sequence[str] | None) -> int:
         "run": _run,
         "probe": _probe,
         "check": _check,
+        "health": _health,
         "schema": _schema,
         "capacity": _capacity,
         "wave": _wave,
+        "bench": _bench,
     }
     return commands[parsed.command](parsed)
 
@@ -86,6 +88,18 @@ def _probe(words: Namespace) -> int:
 
         return watch(target, rules, words.watch)
     return probe(target, rules, words.rounds or 1, as_json=words.json)
+
+
+def _health(words: Namespace) -> int:
+    from exporter.cli.health import health  # noqa: PLC0415 - as above
+
+    return health(words.url)
+
+
+def _bench(words: Namespace) -> int:
+    from exporter.cli.bench import bench  # noqa: PLC0415 - as above
+
+    return bench(words.seconds, words.cert, words.key, as_json=words.json)
 
 
 def _capacity(words: Namespace) -> int:

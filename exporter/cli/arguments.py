@@ -25,6 +25,7 @@ _EXCLUDED = {
     ),
 }
 _DEFAULT_GRACE = Rules().grace
+_OWN_URL = "http://localhost:10507"
 
 
 def parse_words(words: Sequence[str] | None = None) -> argparse.Namespace:
@@ -37,6 +38,7 @@ def parse_words(words: Sequence[str] | None = None) -> argparse.Namespace:
     _add_run(commands)
     probe = _add_probe(commands)
     _add_check(commands)
+    _add_health(commands)
     add_capacity(commands)
     add_wave(commands)
     bench = _add_bench(commands)
@@ -98,6 +100,17 @@ def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     check.add_argument("file", type=Path, metavar="FILE", help="the configuration, in YAML")
     _add_lock(check)
+
+
+def _add_health(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    health = commands.add_parser(
+        "health",
+        help="ask a running exporter whether it is well",
+        description="Ask a running exporter for its health page, in plain HTTP. Exit code: 0 it is well, 1 it is not "
+        "or does not answer.",
+    )
+    health.add_argument("url", nargs="?", default=_OWN_URL, metavar="URL",
+                        help=f"where it is; a path asks for another page than /-/healthy ({_OWN_URL})")  # fmt: skip
 
 
 def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
