@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec.structs import FieldInfo
 
+from exporter.config.kinds import Fields
 from exporter.config.problem import Findings, Place, show
-from exporter.config.schema import Fields
 
 S = TypeVar("S", bound=Fields)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from exporter.config.schema import Document, Section
+from exporter.config.kinds import Section
+from exporter.config.schema import Document
 
 _ATTRIBUTE = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*)$")
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from exporter.config.conversion import convert
 from exporter.config.document import MAX_BYTES, compose
 from exporter.config.files import Files, read_bounded
+from exporter.config.kinds import SecretSection
 from exporter.config.problem import ConfigError, Findings, Place, Problem, RefusedError, show
-from exporter.config.schema import Document, SecretSection, TargetSection, TicketKeysSection, WaveSection
+from exporter.config.schema import Document, TargetSection, TicketKeysSection, WaveSection
 from exporter.config.settings import Config, LogSettings, ReferenceSettings, TicketKeys, WaveSettings
 from exporter.config.targets import Reading, target
 from exporter.config.times import check_defaults

@@ -3,8 +3,9 @@
 import re
 
 from exporter.config.files import Files
+from exporter.config.kinds import SecretSection
 from exporter.config.problem import Findings, Place, RefusedError
-from exporter.config.schema import HttpSection, SecretSection
+from exporter.config.schema import HttpSection
 from exporter.model.target import HttpSettings
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")  # RFC 9110 section 5.6.2

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from exporter.config.schema import Fields
+from exporter.config.kinds import Fields
 
 FilePath = Annotated[
     str,

@@ -13,9 +13,9 @@ from exporter.config import schema
 from exporter.config.check import check
 from exporter.config.document import Tree, compose
 from exporter.config.json_schema import json_schema
+from exporter.config.kinds import SecretSection, Section
 from exporter.config.load import load
 from exporter.config.problem import Findings
-from exporter.config.schema import Section
 from exporter.model.fingerprint import salt_of
 from tests.servers.certificates import Authority, Leaf
 
@@ -32,7 +32,7 @@ PLACES: dict[type[Section], tuple[str, ...]] = {
     schema.TargetSection: ("targets",),
     schema.TlsSection: ("targets", "tls"),
     schema.HttpSection: ("targets", "http"),
-    schema.SecretSection: ("targets", "http", "headers", "Authorization"),
+    SecretSection: ("targets", "http", "headers", "Authorization"),
     schema.ProbeSection: ("targets", "probe"),
     schema.ExpectSection: ("targets", "expect"),
     schema.ReferenceSection: ("reference",),

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exporter.config.kinds import Section
 from exporter.config.load import Config, ConfigError, parse
-from exporter.config.schema import Section
 
 WORDS = sorted({info.encode_name for kind in Section.__subclasses__() for info in msgspec.structs.fields(kind)})
 SCALARS = (
