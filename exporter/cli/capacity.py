@@ -8,6 +8,7 @@ import time
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from exporter.cli.capacity_table import render_end, render_head, render_step
@@ -67,16 +68,20 @@ def capacity(words: Namespace) -> int:
             outcomes = [judge(each, found) for each in requirements]
             _tell(words, site, crew, found, outcomes)
         if painter is not None:
-            words.plot.write_text(draw(painter, f"{words.where}, TLS handshakes", found), encoding="utf-8")
+            _write(words.plot, draw(painter, f"{words.where}, TLS handshakes", found))
     except (WordsError, NoPictureError, CrewError) as error:
         print(f"tlsprobe capacity: {error}", file=sys.stderr)
-        return NOT_MEASURED
-    except OSError as error:
-        print(f"--plot: {words.plot} cannot be written: {error.strerror}", file=sys.stderr)
         return NOT_MEASURED
     if not any(each.best for each in found):
         return NOT_MEASURED
     return MEASURED if all(outcome.met for outcome in outcomes) else MISSED
+
+
+def _write(file: Path, picture: str) -> None:
+    try:
+        file.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise WordsError(f"--plot: {file} cannot be written: {error.strerror}") from None
 
 
 def _site(words: Namespace) -> tuple[Site, Bounds]:

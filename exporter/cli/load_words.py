@@ -2,12 +2,13 @@
 
 import argparse
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from exporter.config.problem import RefusedError
-from exporter.config.values import parse_duration
+from exporter.config.values import DURATION_PATTERN, parse_duration
 from exporter.model.target import TlsVersion
 
 N = TypeVar("N", int, float)
@@ -127,8 +128,7 @@ def _seconds(what: str, least: float, most: float) -> Callable[[str], float]:
 
 def _window(text: str) -> float:
     try:
-        # The duration's own pattern refuses the signs and exponents that a number could have.
-        seconds = parse_duration(text) if text[:1].isdecimal() else 0.0
+        seconds = parse_duration(text) if re.match(DURATION_PATTERN, text) else 0.0
     except RefusedError:
         seconds = 0.0
     if not seconds > 0:

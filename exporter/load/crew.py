@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -69,22 +69,25 @@ def hire(site: Site, workers: int) -> Iterator[Crew]:
     Raises:
         CrewError: they cannot be started, or the site does not answer as it should.
     """
-    command = (sys.executable, "-c", _CODE, str(Path(exporter.__file__).parent.parent))
-    hired: list[subprocess.Popen[bytes]] = []
-    try:
+    with ExitStack() as stack:
+        hired: list[subprocess.Popen[bytes]] = []
         while len(hired) < workers:
-            hired.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))  # noqa: S603
+            hired.append(_start())
+            stack.callback(_dismiss, hired[-1])
         yield Crew(hired, site)
-    except OSError as error:
-        raise CrewError(f"the workers cannot be started: {error}") from None
-    finally:
-        for worker in hired:
-            _dismiss(worker)
 
 
 def cores() -> int:
     """Return how many processor cores we may use."""
     return len(os.sched_getaffinity(0))
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    command = (sys.executable, "-c", _CODE, str(Path(exporter.__file__).parent.parent))
+    try:
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+    except OSError as error:
+        raise CrewError(f"a worker cannot be started: {error}") from None
 
 
 def _dismiss(worker: "subprocess.Popen[bytes]") -> None:

@@ -26,7 +26,7 @@ class Visit:
         failure: why that will not be.
     """
 
-    __slots__ = ("_clock", "_entrance", "begun", "done", "due", "failure", "link", "shaken")
+    __slots__ = ("_clock", "_entrance", "_keep", "begun", "done", "due", "failure", "link", "shaken")
 
     def __init__(
         self, entrance: Entrance, due: float, begun: float, clock: Callable[[], float], *, resume: bool
@@ -37,6 +37,7 @@ class Visit:
         self.done = False
         self.failure: Failure | None = None
         self._clock = clock
+        self._keep = resume and entrance.single_use
         self._entrance = entrance
         self.link = Link(entrance, resume=resume)
 
@@ -101,7 +102,7 @@ class Visit:
             self.failure = Failure(Stage.HTTP, Reason.UNEXPECTED_STATUS)
         else:
             self.done = True
-            if self._entrance.single_use:
+            if self._keep:
                 self._entrance.keep_session(self.link.tls)
 
 

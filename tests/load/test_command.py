@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -83,6 +86,43 @@ def test_refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[
     """What is not allowed or makes no sense is refused before anything is sent."""
     assert main(["capacity", *words]) == 2
     assert expected in capsys.readouterr().err
+
+
+@pytest.mark.servers("nginx")
+def test_picture_that_cannot_be_written(where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A picture that cannot be written is told, behind what was measured."""
+    words = ["--rate", "10", "--mode", "full", "--plot", str(tmp_path / "none" / "p99.svg")]
+    assert main(["capacity", where, *QUICK, *words]) == 2
+    printed = capsys.readouterr()
+
+    assert "full: " in printed.out
+    assert "cannot be written" in printed.err
+
+
+@pytest.mark.servers("nginx")
+def test_workers_end_with_their_parent(where: str) -> None:
+    """Workers do not outlive a parent that was killed, in the middle of a step."""
+    code = "import sys; from exporter.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = ["capacity", where, "--seconds", "60", "--processes", "2"]
+    with subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert b"closed loop" in parent.stdout.readline()
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        parent.kill()
+    assert len(children) == 2
+    deadline = time.monotonic() + 20
+    while any(_runs(child) for child in children) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+    assert not any(_runs(child) for child in children)
+
+
+def _runs(pid: str) -> bool:
+    """Tell whether a process runs; one that has ended may wait for its parent to notice."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_nobody_listens(ports: Ports, capsys: pytest.CaptureFixture[str]) -> None:
