@@ -64,7 +64,7 @@ class YardstickAccount:
         """Take in a sample, and what signatures cost at that time; `now` is Unix time."""
         for one in sample.passes:
             self._kinds[one.kind].fold(one)
-            self._unconfirmed += sum(not shake.as_meant for shake in one.shakes)
+            self._unconfirmed += sum(shake.astray for shake in one.shakes)
         self._pairs[Comparison.REQUESTS].extend(sample.requests)
         self._pairs[Comparison.REUSE].extend(sample.reuse)
         self._pairs[Comparison.TRANSFERS].extend(sample.transfers)

@@ -51,24 +51,31 @@ class Comparison(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shake:
-    """One handshake.
+    """One handshake, or several of the same one right after another.
 
     Attributes:
         mode: what it was meant to be.
-        resumed: what it was.
-        seconds: that the client waited, TCP connect left out.
-        cpu: seconds that the server computed, from accepting the connection to closing it.
+        seconds: that the client waited, TCP connect left out; the median of several.
+        cpu: seconds that the server computed for each, from accepting the connection to closing it.
+        resumed: how many did resume.
+        asked: how many were made.
     """
 
     mode: Mode
-    resumed: bool
     seconds: float
     cpu: float
+    resumed: int
+    asked: int = 1
+
+    @property
+    def astray(self) -> int:
+        """How many resumed and were not meant to, or the other way round."""
+        return self.asked - self.resumed if self.mode is Mode.RESUMED else self.resumed
 
     @property
     def as_meant(self) -> bool:
-        """Whether it resumed just where it was meant to."""
-        return self.resumed is (self.mode is Mode.RESUMED)
+        """Whether none went astray."""
+        return not self.astray
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,10 @@ from exporter.yardstick.signatures import Signatures
 from exporter.yardstick.spread import summarise
 
 _SHARES = {"handshakes": 0.6, "requests": 0.1, "reuse": 0.1, "bulk": 0.2}
-_FEWEST_TURNS = 5
-_DROPPED_PASSES = 2
-"""More than twenty handshakes, which find caches and memory unprepared."""
+_FEWEST_TURNS = 3
+_BATCH = 8
+_DROPPED_PASSES = 1
+"""Some ninety handshakes, the first of which find caches and memory unprepared."""
 _REQUESTS = 200
 _NEW = 10
 _TRANSFER_BYTES = 8 << 20
@@ -102,7 +103,7 @@ def _turns(seconds: float, tick: Tick) -> Iterator[int]:
 
 
 def _measure_handshakes(client: Client, field: Field, seconds: float, tick: Tick) -> tuple[HandshakeRow, ...]:
-    passes = Passes(client, field.subjects)
+    passes = Passes(client, field.subjects, _BATCH)
     for _ in range(_DROPPED_PASSES):
         passes.make()
     return tabulate(field.roles, [passes.make() for _ in _turns(seconds, tick)])

@@ -34,7 +34,7 @@ def _row(role: Role, mode: Mode, own: Sequence[Pass], ecdsa: Sequence[Pass]) -> 
         key_type=own[0].kind.key_type,
         tls=own[0].kind.tls,
         mode=mode,
-        asked=len(made),
+        asked=sum(shake.asked for shake in made),
         resumed=sum(shake.resumed for shake in made),
         client_seconds=summarise([shake.seconds for shake in kept]),
         server_cpu_seconds=summarise([shake.cpu for shake in kept]),

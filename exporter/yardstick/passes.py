@@ -1,5 +1,6 @@
 """Handshakes of several kinds, one after another in an order that is turned round from pass to pass."""
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,15 +33,19 @@ class Subject:
 class Passes:
     """Makes pass after pass; each offers the sessions that were taken at the beginning.
 
+    Args:
+        batch: handshakes in a row that make up one figure: several find the caches as a busy server would.
+
     Raises:
         OSError: a server does not answer.
         MeterError: it does not tell what it used.
     """
 
-    def __init__(self, client: Client, subjects: Sequence[Subject]) -> None:
+    def __init__(self, client: Client, subjects: Sequence[Subject], batch: int = 1) -> None:
         self._client = client
         self._subjects = tuple(subjects)
         self._offers = {(place, mode): client.take_session(issuer) for place, mode, issuer in _issuers(self._subjects)}
+        self._batch = batch
         self._turned = False
 
     def make(self) -> tuple[Pass, ...]:
@@ -60,8 +65,11 @@ class Passes:
     def _shake(self, subject: Subject, mode: Mode) -> Shake:
         place = subject.place
         before = place.read_meter()
-        shaken = self._client.shake(place, self._offers.get((place, mode)))
-        return Shake(mode, shaken.resumed, shaken.seconds, place.settle(before, 1))
+        offer = self._offers.get((place, mode))
+        shaken = [self._client.shake(place, offer) for _ in range(self._batch)]
+        cpu = place.settle(before, self._batch) / self._batch
+        waited = statistics.median(one.seconds for one in shaken)
+        return Shake(mode, waited, cpu, sum(one.resumed for one in shaken), self._batch)
 
 
 def _issuers(subjects: Sequence[Subject]) -> list[tuple[Place, Mode, Place]]:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import capacity, connections, cost, keepalive, machine, memory, soak, starvation
+from tests.bench import capacity, connections, cost, keepalive, machine, memory, soak, starvation, yardstick
 from tests.bench.client import PROBER_CORE, SERVER_CORE
 from tests.bench.keep import update
 from tests.bench.site import Site, site
@@ -22,6 +22,8 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "keep-alive": keepalive.measure,
     "soak": soak.measure,
     "capacity": capacity.measure,
+    "yardstick": yardstick.measure_beside_nginx,
+    "yardstick-runs": yardstick.measure_runs,
 }
 _USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive")
 

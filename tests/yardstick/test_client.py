@@ -122,6 +122,15 @@ def test_order_alternates() -> None:
     assert [list(Mode), list(Mode)[:2]] == [[shake.mode for shake in each.shakes] for each in made[1]]
 
 
+def test_batches(lease: Lease) -> None:
+    """Several handshakes in a row make one figure, which tells how many of them resumed."""
+    subject = Subject(KINDS[0], place(lease, Listener.ECDSA), None)
+    ((one,),) = (Passes(Client(), [subject], batch=3).make(),)
+
+    assert [(3, 0), (3, 3)] == [(shake.asked, shake.resumed) for shake in one.shakes]
+    assert all(shake.as_meant and 0 < shake.cpu < 1 for shake in one.shakes)
+
+
 def test_server_that_is_never_done(lease: Lease) -> None:
     """What a connection costs is not told before the server is done with it, and waiting for that has an end."""
     where = place(lease, Listener.ECDSA)
