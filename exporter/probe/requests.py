@@ -59,7 +59,7 @@ class Requests:
         lap = self._begin()
         try:
             progress = await self._hear_early()
-            if progress.failure is None:
+            if progress.failure is None and progress.end is None:
                 await lap.send(self._engine.send(self._conversation.ask(path)))
                 progress = await self._read_answer(lap)
         except TimeoutError:
@@ -70,6 +70,10 @@ class Requests:
             return Answered(errors.explain_stream(Stage.HTTP, error), end)
         self.said_goodbye = self.said_goodbye or progress.end in _GOODBYES
         return Answered(self._outcome(progress), progress.end, progress.goaway)
+
+    def explain_end(self) -> Failure | None:
+        """Return what came behind a complete answer that nobody asked for, or that makes no sense; None without such."""
+        return self._conversation.receive(b"").failure
 
     async def rest(self, seconds: float) -> End | None:
         """Ask nothing for so long; return how the connection ended meanwhile, None if it did not.
@@ -119,7 +123,9 @@ class Requests:
             lap.arrive(piece)
             step = self._engine.receive(piece.data)
             progress = await self._feed(step)
-            if progress.begun and self._first is None:
+            if not progress.begun:
+                self._engine.take_records()  # HTTP/2's own talk: what is noted begins with the answer
+            elif self._first is None:
                 self._first = lap.time()
         return progress
 
@@ -136,8 +142,10 @@ class Requests:
         return progress
 
     def _outcome(self, progress: HttpProgress) -> HttpAnswer | Failure:
-        if progress.failure is not None or self._first is None:
-            return progress.failure or Failure(Stage.HTTP, Reason.CLOSED)
+        if progress.failure is not None:
+            return progress.failure
+        if self._first is None:
+            return Failure(Stage.HTTP, Reason.REJECTED, f"{progress.end} before any request")
         return HttpAnswer(
             status=progress.status,
             version=progress.version,
@@ -183,6 +191,8 @@ async def reuse(
         connection.allow(patience)
         body = (await requests.ask(large)).outcome
     end, failure = _how_ended(last)
+    if end is End.ERROR and failure is None:
+        failure = requests.explain_end()
     return Reuse(attempts, tuple(answers), end, failure, last.goaway, body)
 
 
