@@ -1,6 +1,7 @@
 """Requests on one TLS connection, one after the other, and what becomes of it between them."""
 
 import asyncio
+from dataclasses import replace
 from typing import NamedTuple
 
 from exporter import __version__
@@ -72,7 +73,7 @@ class Requests:
         return Answered(self._outcome(progress), progress.end, progress.goaway)
 
     def explain_end(self) -> Failure | None:
-        """Return what came behind a complete answer that nobody asked for, or that makes no sense; None without such."""
+        """Return what came unasked, or made no sense, behind a complete answer; None where nothing did."""
         return self._conversation.receive(b"").failure
 
     async def rest(self, seconds: float) -> End | None:
@@ -137,9 +138,13 @@ class Requests:
         reply = step.send + (self._engine.send(progress.send) if progress.send else b"")
         if reply:
             await self._connection.send(reply)
-        if step.closed and not (progress.done or progress.failure or progress.end):
+        if not step.closed or progress.failure or progress.end:
+            return progress
+        if not progress.done:
             return self._conversation.receive_eof()
-        return progress
+        # close_notify behind the answer: no other request would be heard, though TCP may stay open.
+        self.said_goodbye = True
+        return replace(progress, keep_alive=False, end=self._conversation.receive_eof().end)
 
     def _outcome(self, progress: HttpProgress) -> HttpAnswer | Failure:
         if progress.failure is not None:
