@@ -40,19 +40,21 @@ class Asides:
         self._round = memory.rounds
         self._places = {backend: place for place, backend in enumerate(window)}
 
-    def errand(self, home: Home, *, keep: int, settled: bool) -> Errand:
+    def errand(self, home: Home, *, keep: int, settled: bool, left: float) -> Errand:
         """Return what the round's full handshake is made for.
 
         Args:
             keep: how many sessions are wanted.
             settled: whether a resumed handshake is yet to follow, beside which this one's time will stand: requests in
                 between would warm up both ends for it.
+            left: seconds to the round's end; further requests take half of them at most, so that a server that answers
+                slowly does not keep the round from its handshakes.
         """
         http = self._target.http
         if not http.enabled or settled or not self._has_turn(home):
             return Errand(http=http.enabled, keep=keep)
         large = http.large_path is not None and self._rota(home[0]) < 2
-        return Errand(http=True, keep=keep, requests=self._target.probe.requests, large=large)
+        return Errand(http=True, keep=keep, requests=self._target.probe.requests, large=large, within=left / 2)
 
     def asks_resumed(self, home: Home) -> bool:
         """Say whether the same request goes over the resumed connection."""

@@ -1,6 +1,7 @@
 """Connections to backends: connect, handshake, take the tickets, ask over HTTP, part politely or hold on."""
 
 import asyncio
+import math
 import ssl
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.gates import Gates
 from exporter.probe.held import Held
 from exporter.probe.reach import advise, connect, lead_to_tls
-from exporter.probe.requests import Requests, reuse
+from exporter.probe.requests import Patience, Requests, reuse
 from exporter.probe.stamps import RunDelay, hold_anchor
 from exporter.probe.stapling import ask_staple
 from exporter.probe.starvation import is_ours
@@ -94,14 +95,15 @@ class Dialler:
             session: what to offer; its own context is used.
             errand: what to do then.
         """
+        until = asyncio.get_running_loop().time() + errand.within
         try:
             context = session.context if session else self._contexts.get(target.tls, version, verify=target.tls.verify)
-            dialled = await self._dial_steadily(_Call(target, backend, context, session, errand))
+            dialled = await self._dial_steadily(_Call(target, backend, context, session, errand, until))
             outcome = dialled.outcome
             if not isinstance(outcome, Failure) or outcome.stage is not Stage.VERIFY:
                 return dialled
             lenient = self._contexts.get(target.tls, version, verify=False)
-            again = await self._dial_steadily(_Call(target, backend, lenient, None, errand))
+            again = await self._dial_steadily(_Call(target, backend, lenient, None, errand, until))
         except (OSError, ssl.SSLError) as error:
             return Dialled(Failure(Stage.PROBE, Reason.SETTINGS, str(error)))
         starved = dialled.starved + again.starved
@@ -204,7 +206,7 @@ class Dialler:
         if isinstance(first.outcome, Failure) or (errand.requests < 2 and not errand.large):
             return first.outcome, None
         large = call.target.http.large_path if errand.large else None
-        patience = call.target.timeout
+        patience = Patience(call.target.timeout, call.until)
         further = await reuse(requests, first, connection, wanted=errand.requests - 1, patience=patience, large=large)
         return first.outcome, further
 
@@ -229,6 +231,8 @@ class _Call:
     context: ClientContext
     session: Session | None
     errand: Errand
+    until: float = math.inf
+    """By the loop's clock, when further requests must be over."""
 
     @property
     def habit(self) -> tuple[Address, TlsVersion]:

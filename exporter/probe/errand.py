@@ -1,5 +1,6 @@
 """What a connection is made for, beyond its handshake."""
 
+import math
 from dataclasses import dataclass
 
 from exporter.model.connections import HelloSplit
@@ -14,6 +15,8 @@ class Errand:
         keep: how many sessions are wanted at the most.
         requests: how many requests in a row are wanted, the first included.
         large: whether the larger body is asked for at the end of them.
+        within: seconds from the dial's beginning in which the requests behind the first must be over; they are given up
+            where they are not.
         cut: how the ClientHello is cut in two; the times are worth nothing then.
     """
 
@@ -21,6 +24,7 @@ class Errand:
     keep: int = 0
     requests: int = 1
     large: bool = False
+    within: float = math.inf
     cut: HelloSplit | None = None
 
 

@@ -1,7 +1,7 @@
 """Requests on one TLS connection, one after the other, and what becomes of it between them."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from exporter import __version__
@@ -167,38 +167,71 @@ class Requests:
 _GOODBYES = frozenset({End.CONNECTION_CLOSE, End.MAX_REQUESTS, End.GOAWAY, End.HTTP_1_0})
 
 
+_LATE = frozenset({Reason.TIMEOUT, Reason.STALLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long requests behind the first may take.
+
+    Attributes:
+        each: seconds for one of them, and for all of them together before another one is begun.
+        until: by the loop's clock, when all must be over; one that is under way then is given up, and tells nothing.
+    """
+
+    each: float
+    until: float
+
+    def left(self, now: float) -> float:
+        """Return the seconds that a request may take which begins now."""
+        return min(self.each, self.until - now)
+
+
 async def reuse(
-    requests: Requests, first: Answered, connection: Connection, *, wanted: int, patience: float, large: str | None
+    requests: Requests, first: Answered, connection: Connection, *, wanted: int, patience: Patience, large: str | None
 ) -> Reuse:
     """Ask again and again on a connection whose first request was answered.
 
     Args:
         wanted: how many further requests.
-        patience: seconds that one of them may take, and all of them together before another one is begun.
         large: the path of a larger body to ask for at the end, None for no such request.
     """
     loop = asyncio.get_running_loop()
-    until = loop.time() + patience
+    last_begin = loop.time() + patience.left(loop.time())
     answers: list[HttpAnswer] = []
     last = first
     attempts = 0
-    while attempts < wanted and loop.time() < until:
+    while attempts < wanted and loop.time() < last_begin:
         attempts += 1
         if last.end is not None:
             break
-        connection.allow(patience)
-        last = await requests.ask()
+        answered = await _ask_in_time(requests, connection, patience, None)
+        if answered is None:
+            return Reuse(attempts - 1, tuple(answers), End.OWN_LIMIT)
+        last = answered
         if isinstance(last.outcome, Failure):
             break
         answers.append(last.outcome)
     body = None
     if large is not None and last.end is None:
-        connection.allow(patience)
-        body = (await requests.ask(large)).outcome
+        body = await _ask_in_time(requests, connection, patience, large)
     end, failure = _how_ended(last)
     if end is End.ERROR and failure is None:
         failure = requests.explain_end()
-    return Reuse(attempts, tuple(answers), end, failure, last.goaway, body)
+    return Reuse(attempts, tuple(answers), end, failure, last.goaway, body and body.outcome)
+
+
+async def _ask_in_time(
+    requests: Requests, connection: Connection, patience: Patience, path: str | None
+) -> Answered | None:
+    """Ask; None where the answer was given up before the server had as long as it may take."""
+    left = patience.left(asyncio.get_running_loop().time())
+    if left <= 0:
+        return None
+    connection.allow(left)
+    answered = await requests.ask(path)
+    late = isinstance(answered.outcome, Failure) and answered.outcome.reason in _LATE
+    return None if late and left < patience.each else answered
 
 
 def _how_ended(last: Answered) -> tuple[End, Failure | None]:

@@ -93,8 +93,12 @@ class Round:
 
     def _tells_all(self, failure: Failure) -> bool:
         """Say whether a failure stands for all versions: TCP knows of none, or the round has no time for another."""
-        left = self._target.interval - (self._means.monotonic() - self._began)
-        return failure.stage is Stage.CONNECT or (failure.reason is Reason.TIMEOUT and left < self._target.timeout)
+        late = failure.reason is Reason.TIMEOUT and self._left() < self._target.timeout
+        return failure.stage is Stage.CONNECT or late
+
+    def _left(self) -> float:
+        """Return the seconds to the round's end."""
+        return self._target.interval - (self._means.monotonic() - self._began)
 
     def _give_up(self, backend: Address, failure: Failure) -> None:
         """Lay a failure to the versions that were not tried yet."""
@@ -116,7 +120,8 @@ class Round:
                 return renewed.failure
             if home[0] in self._down:
                 return self._down[home[0]]
-        errand = self.asides.errand(home, keep=self._wanted(home), settled=kept is not None and renewed is None)
+        settled = kept is not None and renewed is None
+        errand = self.asides.errand(home, keep=self._wanted(home), settled=settled, left=self._left())
         full = await self._dial_full(home, errand, pair)
         if full.failure is not None:
             return full.failure
