@@ -23,7 +23,7 @@ from tests.hostile.tinytls import Connection, Identity, TinyServer
 from tests.servers.certificates import Authority, Leaf
 
 ROUNDS = 8
-_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+_ANSWER = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
 
 
 @pytest.fixture(scope="module")
