@@ -46,6 +46,11 @@ class Files:
         self._trust = lru_cache(maxsize=None)(_check_trust)
         self._identity = lru_cache(maxsize=None)(_check_identity)
 
+    @property
+    def folder(self) -> Path:
+        """Where relative paths start."""
+        return self._folder
+
     def locate(self, name: str) -> str:
         """Return the path of a file that need not be there."""
         return str(self._folder / name)

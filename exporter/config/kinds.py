@@ -101,4 +101,23 @@ Salt = Annotated[
     Annotated[str, Meta(min_length=1, max_length=1024)] | SecretSection,
     Meta(extra={"allowed": "a text of 1 to 1024 characters in quotes, or {file: PATH}", "secret": True}),
 ]
+SrvNameText = Annotated[str, Meta(extra={"allowed": "a DNS name in full, such as _https._tcp.shop.example.com"})]
+KubernetesName = Annotated[
+    str,
+    Meta(
+        pattern=rf"^[a-z0-9](?:[a-z0-9-]{{0,61}}[a-z0-9])?{_END}",
+        extra={"allowed": "up to 63 small letters, digits and hyphens, no hyphen at an end"},
+    ),
+]
+KubernetesPort = Annotated[
+    Annotated[int, Meta(ge=1, le=65535)] | Annotated[str, Meta(pattern=rf"^[a-z0-9-]{{1,63}}{_END}")],
+    Meta(extra={"allowed": "the name of a port of the Service, such as https, or the number that pods listen on"}),
+]
+Url = Annotated[
+    str,
+    Meta(
+        pattern=rf"^https?://[\u0021-\u007e]{{1,2000}}{_END}",
+        extra={"allowed": "a URL such as http://inventory.example.com/targets"},
+    ),
+]
 TargetName = Annotated[str, Meta(extra={"allowed": "the name of another target"})]

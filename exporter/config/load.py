@@ -9,6 +9,7 @@ from exporter.config.kinds import SecretSection
 from exporter.config.problem import ConfigError, Findings, Place, Problem, RefusedError, show
 from exporter.config.schema import Document, TargetSection, TicketKeysSection, WaveSection
 from exporter.config.settings import Config, LogSettings, ReferenceSettings, TicketKeys, WaveSettings
+from exporter.config.sources import sources
 from exporter.config.targets import Reading, target
 from exporter.config.times import check_defaults
 from exporter.config.values import parse_duration, parse_listen_address, spell_duration
@@ -64,6 +65,7 @@ def _config(document: Document, files: Files, findings: Findings) -> Config:
     config = Config(
         listen=_listen(document, findings),
         targets=_targets(document, files, findings),
+        discover=sources(document, files, findings),
         ticket_keys=_ticket_keys(document.ticket_keys, files, findings),
         reference=ReferenceSettings(
             reference.enabled, findings.read(("reference", "interval"), _parse_interval, reference.interval, 0.0)
@@ -71,7 +73,8 @@ def _config(document: Document, files: Files, findings: Findings) -> Config:
         wave=None if document.wave is None else _wave(document.wave, findings),
         log=LogSettings(document.log.level, document.log.format),
     )
-    if not config.reference.enabled and not config.targets and not findings.refused(("targets",)):
+    untold = not any(findings.refused((part,)) for part in ("targets", "discover"))
+    if not config.reference.enabled and not config.targets and not config.discover and untold:
         findings.add(("reference", "enabled"), "false, and no targets: nothing is left to probe", "true, or a target")
     return config
 

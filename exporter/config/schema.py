@@ -17,6 +17,8 @@ from exporter.config.kinds import (
     FilePath,
     HeaderValue,
     HostHeader,
+    KubernetesName,
+    KubernetesPort,
     LabelValue,
     ListenAddress,
     Method,
@@ -28,8 +30,10 @@ from exporter.config.kinds import (
     Salt,
     Section,
     Share,
+    SrvNameText,
     Status,
     TargetName,
+    Url,
     Version,
 )
 from exporter.model.target import IdleScope, ProxyProtocol, Resumption, StartTls
@@ -122,6 +126,7 @@ class ProbeSection(Section, frozen=True):
         idle_bound: nobody is watched for longer.
         staple: whether a stapled OCSP answer is asked for, every ten minutes and on a connection of its own.
         hello_splits: whether a ClientHello goes out in two parts now and then, on a connection of its own.
+        max_backends: so many addresses are probed at most, always the same ones; the others are left out, and counted.
     """
 
     sample: CountOrNone = 0
@@ -133,6 +138,7 @@ class ProbeSection(Section, frozen=True):
     idle_bound: Duration = "2m"
     staple: bool = True
     hello_splits: bool = True
+    max_backends: Count = 256
 
 
 class ExpectSection(Section, frozen=True):
@@ -153,6 +159,32 @@ class ExpectSection(Section, frozen=True):
     keepalive_idle: Duration | None = None
 
 
+class KubernetesSection(Section, frozen=True):
+    """A Service whose EndpointSlices list the backends; it takes a service account that may list and watch these.
+
+    Attributes:
+        service: the Service's name.
+        port: the name of one of its ports, or the number that the pods listen on.
+        namespace: the Service's namespace (unset: the one that the exporter runs in).
+    """
+
+    service: KubernetesName
+    port: KubernetesPort
+    namespace: KubernetesName | None = None
+
+
+class BackendsFromSection(Section, frozen=True):
+    """Who lists the backends: one of these.
+
+    Attributes:
+        srv: a DNS name in full, whose SRV records of the lowest priority are the backends.
+        kubernetes: a Service, whose ready endpoints are the backends.
+    """
+
+    srv: SrvNameText | None = None
+    kubernetes: KubernetesSection | None = None
+
+
 class TargetSection(Section, frozen=True):
     """One name and port to probe.
 
@@ -161,6 +193,7 @@ class TargetSection(Section, frozen=True):
         address: the name and port to resolve, port 443 where none is given; each of its addresses is a backend.
         labels: the owner's own labels, for routing alerts.
         backends: addresses to probe instead of resolving; SNI and Host stay the name, the port is the address's.
+        backends_from: who lists the backends instead, SRV records or a Kubernetes Service (unset: the name itself).
         server_name: SNI, and the name that the certificate must hold (unset: the address's host).
         tls: how the target is spoken to in TLS.
         http: the request that goes out on each full handshake.
@@ -191,6 +224,61 @@ class TargetSection(Section, frozen=True):
     proxy: Address | None = None
     proxy_protocol: ProxyProtocol | None = None
     starttls: StartTls | None = None
+    backends_from: BackendsFromSection | None = None
+
+
+class TemplateSection(Section, frozen=True):
+    """What all targets of a source have; the source's own labels win over the same fields here.
+
+    Attributes:
+        labels: the owner's own labels, for routing alerts.
+        server_name: SNI, and the name that the certificate must hold (unset: each address's host).
+        tls: how the targets are spoken to in TLS.
+        http: the request that goes out on each full handshake.
+        interval: from the start of one round to the start of the next (unset: that of `defaults`).
+        timeout: bounds one connection, all its waits together (unset: that of `defaults`).
+        probe: how much is probed in one round.
+        expect: what was meant, for alerts to compare with.
+        proxy: an HTTP proxy that is asked for a tunnel to each backend (unset: backends are asked directly).
+        proxy_protocol: the version of the PROXY protocol's header that goes ahead of TLS (unset: none).
+        starttls: the protocol in which the server is asked to turn to TLS (unset: TLS from the first byte).
+    """
+
+    labels: dict[str, LabelValue] = field(default_factory=dict)
+    server_name: str | None = None
+    tls: TlsSection = field(default_factory=TlsSection)
+    http: HttpSection = field(default_factory=HttpSection)
+    interval: Duration | None = None
+    timeout: Duration | None = None
+    probe: ProbeSection = field(default_factory=ProbeSection)
+    expect: ExpectSection = field(default_factory=ExpectSection)
+    proxy: Address | None = None
+    proxy_protocol: ProxyProtocol | None = None
+    starttls: StartTls | None = None
+
+
+class DiscoverSection(Section, frozen=True):
+    """Targets from outside, in the form that Prometheus has for files and for HTTP.
+
+    Attributes:
+        name: the value of the label `source`, unique.
+        file: a file, or several with * or ? in the last part of the path; .json is JSON and all else YAML.
+        url: where to ask instead of reading files; the answer is JSON.
+        refresh: from one look to the next, at least 1s (unset: 5s for files, 60s for a URL).
+        max_targets: a list with more targets is refused.
+        headers: more headers for the URL; a value is a text, or {file: PATH} for a secret.
+        ca_file: PEM bundle to trust instead of the system's, for the URL.
+        target: what all of the source's targets have.
+    """
+
+    name: Name
+    file: FilePath | None = None
+    url: Url | None = None
+    refresh: Duration | None = None
+    max_targets: Count = 1000
+    headers: dict[str, HeaderValue] = field(default_factory=dict)
+    ca_file: FilePath | None = None
+    target: TemplateSection = field(default_factory=TemplateSection)
 
 
 class ReferenceSection(Section, frozen=True):
@@ -243,6 +331,7 @@ class Document(Section, frozen=True):
         defaults: what targets have that do not say otherwise.
         ticket_keys: how the judgement of ticket keys remembers.
         targets: what is probed.
+        discover: sources of more targets, which may change at any time.
         reference: the loopback servers that are probed beside the targets.
         wave: clients that may all come back at once, and who would take them (unset: nothing is exported).
         log: what is logged and how.
@@ -252,6 +341,7 @@ class Document(Section, frozen=True):
     defaults: DefaultsSection = field(default_factory=DefaultsSection)
     ticket_keys: TicketKeysSection = field(default_factory=TicketKeysSection)
     targets: list[TargetSection] = field(default_factory=list)
+    discover: list[DiscoverSection] = field(default_factory=list)
     reference: ReferenceSection = field(default_factory=ReferenceSection)
     wave: WaveSection | None = None
     log: LogSection = field(default_factory=LogSection)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from exporter.config.template import Template
 from exporter.model.fingerprint import SALT
 from exporter.model.target import Target
 
@@ -58,6 +59,37 @@ class WaveSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ListingUrl:
+    """Where a list of targets is asked for.
+
+    Attributes:
+        ca_file: PEM bundle to trust instead of the system's.
+    """
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    ca_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """Where more targets come from.
+
+    Attributes:
+        place: the path of files, with wildcards in its last part, or whom to ask.
+        refresh: seconds from one look to the next.
+        max_targets: a list with more is refused.
+        template: what all of its targets have.
+    """
+
+    name: str
+    place: str | ListingUrl
+    refresh: float
+    max_targets: int = 1000
+    template: Template = field(default_factory=Template)
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is logged and how.
 
@@ -76,11 +108,13 @@ class Config:
 
     Attributes:
         listen: addresses of the web side, `HOST:PORT` with an empty host for all interfaces.
+        discover: where more targets come from, while we run.
         wave: None where nothing is to be exported of one.
     """
 
     listen: tuple[str, ...] = (":10507",)
     targets: tuple[Target, ...] = ()
+    discover: tuple[SourceSettings, ...] = ()
     ticket_keys: TicketKeys = field(default_factory=TicketKeys)
     reference: ReferenceSettings = field(default_factory=ReferenceSettings)
     wave: WaveSettings | None = None

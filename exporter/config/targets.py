@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from exporter.config.backends import NOWHERE, listed, source_of
 from exporter.config.files import Files
 from exporter.config.problem import Findings, Place, RefusedError, show
 from exporter.config.requests import http_settings
@@ -24,7 +25,6 @@ _RESERVED_LABELS = ("backend", "instance", "job", "le", "mode", "quantile", "tar
 _VERSIONS = {version.value: version for version in TlsVersion}
 _MAX_PROTOCOLS = 16
 _PROXY_PORT = 3128
-_NOWHERE = Endpoint("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Reading:
 def target(section: TargetSection, place: Place, reading: Reading) -> Target:
     """Return the target; if anything was refused it is not fit for use, and `findings` says why."""
     findings = reading.findings
-    endpoint = findings.read((*place, "address"), parse_endpoint, section.address, _NOWHERE)
+    endpoint = findings.read((*place, "address"), parse_endpoint, section.address, NOWHERE)
     interval, timeout = target_times(section, place, reading.defaults, findings)
     if section.starttls is not None and section.http != HttpSection():
         findings.add(
@@ -49,7 +49,7 @@ def target(section: TargetSection, place: Place, reading: Reading) -> Target:
         name=findings.read((*place, "name"), _name, section.name, ""),
         endpoint=endpoint,
         server_name=_server_name(section, endpoint, place, findings),
-        backends=_backends(section, endpoint, place, findings),
+        backends=listed(section, endpoint, place, findings),
         versions=_versions(section.tls, (*place, "tls", "versions"), findings),
         tls=_tls(section, (*place, "tls"), reading),
         http=http_settings(_http(section), (*place, "http"), reading.files, findings),
@@ -62,6 +62,7 @@ def target(section: TargetSection, place: Place, reading: Reading) -> Target:
         proxy=_proxy(section, place, findings),
         proxy_protocol=section.proxy_protocol,
         starttls=section.starttls,
+        backends_from=source_of(section, place, findings),
     )
 
 
@@ -86,6 +87,7 @@ def _probe(section: ProbeSection, place: Place, findings: Findings) -> ProbeSett
         idle_bound=bound,
         staple=section.staple,
         hello_splits=section.hello_splits,
+        max_backends=section.max_backends,
     )
 
 
@@ -111,17 +113,6 @@ def _server_name(section: TargetSection, endpoint: Endpoint, place: Place, findi
         return endpoint.host.removesuffix(".")  # RFC 6066 section 3: SNI has no dot at its end
     name = findings.read((*place, "server_name"), parse_host, section.server_name, "")
     return name.removesuffix(".")
-
-
-def _backends(section: TargetSection, endpoint: Endpoint, place: Place, findings: Findings) -> tuple[Endpoint, ...]:
-    backends: list[Endpoint] = []
-    for at, text in enumerate(section.backends):
-        here = (*place, "backends", at)
-        backend = findings.read(here, lambda raw: parse_endpoint(raw, endpoint.port), text, _NOWHERE)
-        if backend in backends and backend != _NOWHERE:
-            findings.add(here, f"{backend} stands here for the second time", "each backend once")
-        backends.append(backend)
-    return tuple(backends)
 
 
 def _versions(section: TlsSection, place: Place, findings: Findings) -> tuple[TlsVersion, ...]:

@@ -1,10 +1,12 @@
 """What is probed: targets, their settings and their addresses."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 from exporter.model.failure import Failure
+from exporter.model.source import BackendFacts, KubernetesService, SrvName
 
 MAX_SHARED = 16
 """Of so many other targets the tickets can be offered to one."""
@@ -47,6 +49,7 @@ class TlsSettings:
         cert_file: PEM chain of the client certificate to show.
         key_file: its private key.
         alpn: protocols to offer, most wanted first.
+        content: a digest of what these files held when the settings were read, so that others make another context.
     """
 
     verify: bool = True
@@ -55,6 +58,7 @@ class TlsSettings:
     cert_file: str | None = None
     key_file: str | None = None
     alpn: tuple[str, ...] = ("http/1.1",)
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ class ProbeSettings:
         idle_bound: seconds; nobody is watched for longer.
         staple: whether a stapled OCSP answer is asked for, every some minutes.
         hello_splits: whether a ClientHello goes out in two parts now and then.
+        max_backends: so many addresses are probed at most; the others are left out, and counted.
     """
 
     sample: int = 0
@@ -111,6 +116,7 @@ class ProbeSettings:
     idle_bound: float = 120.0
     staple: bool = True
     hello_splits: bool = True
+    max_backends: int = 256
 
 
 class ProxyProtocol(StrEnum):
@@ -167,6 +173,7 @@ class Target:
     Attributes:
         endpoint: the name and port that are resolved.
         backends: endpoints to probe instead of resolving `endpoint`; SNI and Host stay the name.
+        backends_from: who lists them instead, where that is not the configuration.
         server_name: SNI, and the name that the certificate must hold.
         interval: seconds from one round to the next.
         timeout: seconds that one connection may take, all its waits together.
@@ -193,6 +200,7 @@ class Target:
     proxy: Endpoint | None = None
     proxy_protocol: ProxyProtocol | None = None
     starttls: StartTls | None = None
+    backends_from: SrvName | KubernetesService | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +211,12 @@ class Resolved:
         addresses: without doubles, in the same order each time; a name that failed gives those of earlier on.
         failure: why at least one name gave nothing this time.
         proxy: an address of the proxy on the way, where there is to be one and its name gave one.
+        left_out: how many addresses there were beyond the target's bound.
+        facts: what is known of addresses beside that, also of some that are not to be probed.
     """
 
     addresses: tuple[Address, ...]
     failure: Failure | None = None
     proxy: Address | None = None
+    left_out: int = 0
+    facts: Mapping[Address, BackendFacts] = field(default_factory=dict)

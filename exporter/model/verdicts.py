@@ -7,6 +7,7 @@ from enum import StrEnum
 from exporter.model.connections import HeldEnd, HelloCheck, Idle, Mismatch, Party, RequestPair, Staple, Trait
 from exporter.model.failure import Failure
 from exporter.model.observation import Observation
+from exporter.model.source import BackendFacts
 from exporter.model.target import Address, Target, TlsVersion
 
 
@@ -266,6 +267,8 @@ class RoundResult:
         hello_checks: of this round.
         idles: what is known of idle connections so far, where one is or was held.
         held_ends: how held connections ended since the round before.
+        left_out: addresses that the target stands for beyond its bound, which were not probed.
+        facts: what an orchestrator says of backends, also of those that are not ready and were not probed.
     """
 
     target: Target
@@ -284,3 +287,5 @@ class RoundResult:
     hello_checks: tuple[HelloCheck, ...] = ()
     idles: Mapping[Address, Idle] = field(default_factory=dict)
     held_ends: tuple[HeldEnd, ...] = ()
+    left_out: int = 0
+    facts: Mapping[Address, BackendFacts] = field(default_factory=dict)

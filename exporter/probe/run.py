@@ -69,6 +69,8 @@ class Prober:
             hello_checks=tuple(round_.asides.hello_checks),
             idles={} if memory.watch is None else memory.watch.idles,
             held_ends=() if memory.watch is None else memory.watch.take_ends(),
+            left_out=found.left_out,
+            facts=found.facts,
         )
         memory.end_round(result, judgement.history, self.means.monotonic())
         if memory.watch is not None:

@@ -34,6 +34,10 @@ PLACES: dict[type[Section], tuple[str, ...]] = {
     schema.HttpSection: ("targets", "http"),
     SecretSection: ("targets", "http", "headers", "Authorization"),
     schema.ProbeSection: ("targets", "probe"),
+    schema.BackendsFromSection: ("targets", "backends_from"),
+    schema.KubernetesSection: ("targets", "backends_from", "kubernetes"),
+    schema.DiscoverSection: ("discover",),
+    schema.TemplateSection: ("discover", "target"),
     schema.ExpectSection: ("targets", "expect"),
     schema.ReferenceSection: ("reference",),
     schema.WaveSection: ("wave",),
@@ -63,6 +67,7 @@ def tree_of(path: Path) -> Tree:
         pytest.param("targets: []", (0, "OK: 0 targets"), id="none"),
         pytest.param("targets: [{name: a, address: a.example}]", (0, "OK: 1 target"), id="one"),
         pytest.param("targets: [{name: a, address: a}, {name: b, address: b}]", (0, "OK: 2 targets"), id="two"),
+        pytest.param("discover: [{name: a, file: a.json}]", (0, "OK: 0 targets, 1 source of more"), id="a source"),
         pytest.param("lgo: {}\nlisten: []", (1, "F:1: lgo: unknown field, did you mean log?", "F:2: listen"), id="bad"),
     ],
 )
@@ -80,7 +85,7 @@ def test_check(text: str, expected: tuple[int, str], tmp_path: Path) -> None:
 
 def test_example_is_valid() -> None:
     """The example is valid as it stands, without any file beside it."""
-    assert (0, "OK: 2 targets") == check(EXAMPLE)
+    assert (0, "OK: 4 targets, 2 sources of more") == check(EXAMPLE)
 
 
 def test_example_with_its_options(authority: Authority, leaf: Leaf, tmp_path: Path) -> None:

@@ -5,8 +5,18 @@ from pathlib import Path
 import pytest
 
 from exporter.config.load import Config, load, parse
-from exporter.config.settings import LogSettings, ReferenceSettings, TicketKeys, WaveSettings
+from exporter.config.schema import DefaultsSection, HttpSection, TemplateSection
+from exporter.config.settings import (
+    ListingUrl,
+    LogSettings,
+    ReferenceSettings,
+    SourceSettings,
+    TicketKeys,
+    WaveSettings,
+)
+from exporter.config.template import Template
 from exporter.model.fingerprint import salt_of
+from exporter.model.source import KubernetesService, SrvName
 from exporter.model.target import (
     Endpoint,
     Expect,
@@ -53,6 +63,7 @@ FULL = Config(
                 idle_bound=10.0,
                 staple=False,
                 hello_splits=False,
+                max_backends=9,
             ),
             expect=Expect(Resumption.OFF, min_backends=3, rotation=86400, ticket_life=0.9, keepalive_idle=60),
             interval=1.0,
@@ -61,6 +72,22 @@ FULL = Config(
             share_with=("plain",),
             proxy=Endpoint("proxy.example.com", 3128),
             proxy_protocol=ProxyProtocol.V2,
+        ),
+        Target(
+            name="records",
+            endpoint=Endpoint("a.example.com", 443),
+            server_name="a.example.com",
+            interval=60.0,
+            timeout=2.5,
+            backends_from=SrvName("_https._tcp.a.example.com"),
+        ),
+        Target(
+            name="service",
+            endpoint=Endpoint("a.example.com", 443),
+            server_name="a.example.com",
+            interval=60.0,
+            timeout=2.5,
+            backends_from=KubernetesService("web", 8443, "shop"),
         ),
         Target(
             name="plain",
@@ -72,6 +99,23 @@ FULL = Config(
             http=HttpSettings(enabled=False),
             probe=ProbeSettings(requests=1, idle=IdleScope.OFF),
             starttls=StartTls.IMAP,
+        ),
+    ),
+    discover=(
+        SourceSettings(
+            name="files",
+            place=str(GOOD / "more/*.json"),
+            refresh=2.0,
+            max_targets=5,
+            template=Template(
+                TemplateSection(labels={"team": "b"}, http=HttpSection(path="/x")), DefaultsSection("1m", 2.5), GOOD
+            ),
+        ),
+        SourceSettings(
+            name="inventory",
+            place=ListingUrl("http://inventory.example.com/targets", (("X-Token", "Bearer abc"),)),
+            refresh=60.0,
+            template=Template(TemplateSection(), DefaultsSection("1m", 2.5), GOOD),
         ),
     ),
     ticket_keys=TicketKeys(grace=90.0, hold=5, state_file=str(GOOD / "state/keys.json"), salt=salt_of("Bearer abc")),
