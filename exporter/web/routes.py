@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 
 from exporter.web.door import Door
-from exporter.web.pages import Pages, root_page
+from exporter.web.pages import Pages
 from exporter.web.scrapes import Scrapes, takes_gzip
+from exporter.web.status.paths import StatusPages
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def add_pages(app: web.Application, pages: Pages, scrapes: Scrapes, door: Door) -> None:
+def add_pages(app: web.Application, pages: Pages, scrapes: Scrapes, status: StatusPages, door: Door) -> None:
     """Serve all pages under the door's prefix, and lead there from the root."""
 
     async def metrics(request: web.Request) -> web.Response:
@@ -22,14 +23,11 @@ def add_pages(app: web.Application, pages: Pages, scrapes: Scrapes, door: Door) 
             headers["Content-Encoding"] = exposition.encoding
         return web.Response(body=exposition.body, headers=headers)
 
-    async def root(_: web.Request) -> web.Response:
-        return web.Response(text=root_page(pages), content_type="text/html")
-
     async def lead(_: web.Request) -> web.Response:
         raise web.HTTPFound(f"{door.external_path}/")
 
-    app.router.add_get(f"{door.prefix}/", root)
     app.router.add_get(f"{door.prefix}/metrics", metrics)
+    status.add_to(app, door.prefix)
     add_health(app, pages, door.prefix)
     _add_reload(app, pages, door)
     if door.prefix:

@@ -25,6 +25,7 @@ from exporter.web.passwords import Passwords, verify_bcrypt
 from exporter.web.renewal import Renewal
 from exporter.web.routes import Handler, add_health, add_pages
 from exporter.web.scrapes import Scrapes
+from exporter.web.status.paths import StatusPages
 
 _GRACE = 0.3  # seconds that requests under way have for their answer when we end
 _BOUNDS = Bounds()
@@ -71,10 +72,12 @@ async def serve(door: Door, pages: Pages, bounds: Bounds = _BOUNDS) -> AsyncIter
         stack.push_async_callback(close_listeners, listeners, () if door.sockets else socket_files(listeners))
         health = await open_listeners(door.health)
         stack.push_async_callback(close_listeners, health, socket_files(health))
-        thread = ThreadPoolExecutor(1, thread_name_prefix="exposition")
-        stack.callback(thread.shutdown, wait=False, cancel_futures=True)
+        thread, drawing = (ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("exposition", "status"))
+        for each in (thread, drawing):
+            stack.callback(each.shutdown, wait=False, cancel_futures=True)
         app = web.Application(middlewares=[_answering(guard)])
-        add_pages(app, pages, Scrapes(pages.render, thread), door)
+        status = StatusPages(pages.status, pages.version, pages.targets, drawing)
+        add_pages(app, pages, Scrapes(pages.render, thread), status, door)
         await stack.enter_async_context(_listening(app, listeners, bounds, lambda: renewal.lock.tls))
         plain = web.Application(middlewares=[_answering(None)])
         add_health(plain, pages, "")

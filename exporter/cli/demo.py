@@ -1,0 +1,55 @@
+"""`tlsprobe demo`: a fleet on loopback, an exporter that watches it, and a story to look at."""
+
+import contextlib
+import functools
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from exporter.demo import exhibit, fleet
+from exporter.demo.play import Stage, play
+from exporter.demo.story import FIRST_KEY, LENGTH, STORY
+from exporter.model.target import Address
+from exporter.reference.certificates import make_credentials
+from exporter.reference.ports import reserve
+
+SEEN, NOT_SEEN, NOT_STARTED = 0, 1, 2
+_HOST = "127.0.0.1"
+
+
+def demo(words: Namespace) -> int:
+    """Play the story and return the exit code: 0 all was seen, 1 something was not, 2 it could not begin."""
+    try:
+        with contextlib.ExitStack() as stack:
+            return _play(words, stack)
+    except OSError as error:
+        print(f"tlsprobe demo: {error}", file=sys.stderr)
+        return NOT_STARTED
+
+
+def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tlsprobe-demo-")))
+    credentials = make_credentials()
+    backends = stack.enter_context(fleet.start(credentials, FIRST_KEY))
+    listen = Address(_HOST, words.port) if words.port else reserve(stack)
+    file = exhibit.write_configuration(folder, listen, backends.addresses, credentials.ca, words.speed)
+    shown = stack.enter_context(exhibit.start(folder, file, listen))
+    tell = functools.partial(print, flush=True)
+    minutes = LENGTH / words.speed / 60
+    tell(f"Three backends at {', '.join(map(str, backends.addresses))}, and an exporter that watches them.")
+    tell(f"\n  Open this and keep it open:  {shown.page}")
+    tell(f"  Its metrics:                 {shown.url}/metrics")
+    tell(f"  Its configuration:           {file}")
+    tell(f"  Ask for yourself:            tlsprobe probe {exhibit.NAME} --config {file}")
+    tell(f"\nThe story takes about {minutes:.2g} minutes; Ctrl-C ends it.")
+    addresses = tuple(map(str, backends.addresses))
+    stage = Stage(addresses, backends.obey, shown.look, time.sleep, time.monotonic, tell)
+    code = SEEN if play(STORY, stage, words.speed) else NOT_SEEN
+    if words.stay:
+        tell("\nAll of it goes on as it is now, until Ctrl-C.")
+        while True:
+            time.sleep(3600)
+    tell("\nThat was it. `tlsprobe demo --stay` keeps the page at the end." if code == SEEN else "")
+    return code

@@ -1,0 +1,122 @@
+"""What happens to the fleet, when, and what should be seen of it."""
+
+from dataclasses import dataclass
+
+from exporter.demo.fleet import HOSTS, Order
+from exporter.model.target import TlsVersion
+from exporter.model.verdicts import TargetState
+
+INTERVAL = 2.0
+"""Seconds between rounds at speed 1; they are never shorter than SHORTEST_INTERVAL."""
+SHORTEST_INTERVAL = 1.0
+GRACE = 12.0
+"""Seconds after a change of key, at speed 1, in which backends may differ."""
+LENGTH = 120.0
+FIRST_KEY = "key 1"
+_EVERYBODY = range(len(HOSTS))
+_FORGOTTEN = len(HOSTS) - 1
+_OTHERS = range(_FORGOTTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One turn of the story.
+
+    Attributes:
+        at: seconds from the beginning, at speed 1.
+        happens: what is done, for people.
+        look: where to look, and at what.
+        orders: given one after another.
+        pause: seconds between them, at speed 1.
+        state: that must be seen then, of each TLS version.
+        odd: numbers of the backends that must stand out then.
+        whole: whether tickets must have lived through all of it so far.
+    """
+
+    at: float
+    happens: str
+    look: str
+    state: TargetState
+    orders: tuple[Order, ...] = ()
+    pause: float = 0.0
+    odd: tuple[int, ...] = ()
+    whole: bool = False
+
+
+STORY = (
+    Step(
+        0,
+        "Three backends encrypt their session tickets with one key.",
+        "The matrix is green: everybody accepts everybody's tickets.",
+        TargetState.CONSISTENT,
+    ),
+    Step(
+        16,
+        "The key is rotated as it should be: all learn to accept key 2, and then one after another begins to use it.",
+        "The lanes change colour one by one, and no ticket dies.",
+        TargetState.ROTATING,
+        orders=(
+            *(Order(backend, FIRST_KEY, ("key 2",)) for backend in _EVERYBODY),
+            Order(0, "key 2", (FIRST_KEY,)),
+        ),
+        whole=True,
+    ),
+    Step(
+        22,
+        "The other two follow.",
+        "All lanes have the new colour. Old tickets are still accepted: that is what an overlap is for.",
+        TargetState.CONSISTENT,
+        orders=tuple(Order(backend, "key 2", (FIRST_KEY,)) for backend in (1, 2)),
+        pause=5.0,
+        whole=True,
+    ),
+    Step(
+        42,
+        "The next rotation reaches two backends. The third is forgotten.",
+        "For as long as a rotation may take, the state is rotating: two lanes have a new colour, one has not.",
+        TargetState.ROTATING,
+        orders=tuple(Order(backend, "key 3", ("key 2", FIRST_KEY)) for backend in _OTHERS),
+    ),
+    Step(
+        58,
+        "Nobody notices, and the time that a rotation may take is over.",
+        "The forgotten backend stands out: it refuses the others' new tickets, while they still accept its own.",
+        TargetState.ONE_WAY,
+        odd=(_FORGOTTEN,),
+    ),
+    Step(
+        72,
+        "The two backends drop the old keys, as planned.",
+        "Now neither side accepts the other's tickets: the fleet is split. Returning clients pay for full handshakes.",
+        TargetState.SPLIT,
+        orders=tuple(Order(backend, "key 3") for backend in _OTHERS),
+        odd=(_FORGOTTEN,),
+    ),
+    Step(
+        98,
+        "The forgotten backend gets the new key, and all accept the old ones for a while.",
+        "The matrix is green again, and so is every lane's end.",
+        TargetState.CONSISTENT,
+        orders=tuple(Order(backend, "key 3", ("key 2", FIRST_KEY)) for backend in (_FORGOTTEN, *_OTHERS)),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the exporter says of the fleet.
+
+    Attributes:
+        states: of each TLS version, empty before the first round.
+        odd: backends against the others, in any version.
+        breaks: how often tickets died within their life.
+    """
+
+    states: dict[TlsVersion, TargetState]
+    odd: frozenset[str]
+    breaks: int
+
+    def shows(self, step: Step, addresses: tuple[str, ...]) -> bool:
+        """Tell whether this is what a step wants to be seen."""
+        stand_out = frozenset(addresses[number] for number in step.odd)
+        return bool(self.states) and set(self.states.values()) == {step.state} and self.odd == stand_out

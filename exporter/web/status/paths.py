@@ -1,0 +1,144 @@
+"""Which path leads to which of the status pages."""
+
+import asyncio
+import gzip
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
+
+from aiohttp import web
+
+from exporter.web.scrapes import takes_gzip
+from exporter.web.status.probe import Desk
+from exporter.web.status.status import Status
+
+T = TypeVar("T")
+
+# Nothing but our own style, script, icons and data; the style and the script are files, so that none can be injected.
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-cache",
+}
+_WORTH_PACKING = 1024
+_LEVEL = 4
+
+
+class StatusPages:
+    """The handlers. All pages are made in one thread, one at a time, from stories that never change.
+
+    Args:
+        status: what they are made from.
+        version: the exporter's.
+        targets: how many are being probed.
+        thread: an executor of one thread.
+    """
+
+    def __init__(self, status: Status, version: str, targets: Callable[[], int], thread: Executor) -> None:
+        self._history = status.history
+        self._version = version
+        self._targets = targets
+        self._thread = thread
+        self._desk = None
+        if status.make_round is not None:
+            self._desk = Desk(status.make_round, status.history, status.salt, thread)
+
+    def add_to(self, app: web.Application, prefix: str) -> None:
+        """Serve the pages under a prefix."""
+        get = app.router.add_get
+        get(f"{prefix}/", self._overview)
+        get(f"{prefix}/targets/", self._target)
+        get(f"{prefix}/targets/{{name}}", self._target)
+        get(f"{prefix}/api/v1/targets", self._overview_json)
+        get(f"{prefix}/api/v1/targets/", self._target_json)
+        get(f"{prefix}/api/v1/targets/{{name}}", self._target_json)
+        get(f"{prefix}/status/{{file}}", self._asset)
+        if self._desk is not None:
+            get(f"{prefix}/probe", self._desk.answer)
+
+    async def _overview(self, request: web.Request) -> web.Response:
+        stories, targets, now = self._history.all(), self._targets(), time.time()
+
+        def make() -> bytes:
+            from exporter.web.status import frame, rendering  # noqa: PLC0415 -- see there
+
+            return rendering.overview_page(frame.Site("", self._version, now), stories, targets)
+
+        return await self._answer(request, make, "text/html")
+
+    async def _target(self, request: web.Request) -> web.Response:
+        name, now = _name_in(request), time.time()
+        story = self._history.find(name)
+
+        def make() -> bytes:
+            from exporter.web.status import frame, rendering  # noqa: PLC0415 -- see there
+
+            site = frame.Site("../", self._version, now)
+            return rendering.missing_page(site, name) if story is None else rendering.target_page(site, story)
+
+        return await self._answer(request, make, "text/html", 404 if story is None else 200)
+
+    async def _overview_json(self, request: web.Request) -> web.Response:
+        stories, now = self._history.all(), time.time()
+
+        def make() -> bytes:
+            from exporter.web.status import rendering  # noqa: PLC0415 -- see there
+
+            return rendering.overview_json(stories, self._version, now)
+
+        return await self._answer(request, make, "application/json")
+
+    async def _target_json(self, request: web.Request) -> web.Response:
+        story, now = self._history.find(_name_in(request)), time.time()
+        if story is None:
+            return web.json_response({"error": "no target of that name"}, status=404, headers=_HEADERS)
+
+        def make() -> bytes:
+            from exporter.web.status import rendering  # noqa: PLC0415 -- see there
+
+            return rendering.target_json(story, now)
+
+        return await self._answer(request, make, "application/json")
+
+    async def _asset(self, request: web.Request) -> web.Response:
+        name = request.match_info["file"]
+
+        def read() -> tuple[bytes, str] | None:
+            from exporter.web.status import rendering  # noqa: PLC0415 -- see there
+
+            return rendering.asset(name)
+
+        found = await self._in_thread(read)
+        if found is None:
+            raise web.HTTPNotFound
+        body, kind = found
+        return await self._answer(request, lambda: body, kind)
+
+    async def _answer(
+        self, request: web.Request, make: Callable[[], bytes], kind: str, status: int = 200
+    ) -> web.Response:
+        packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", [])))
+
+        def make_packed() -> tuple[bytes, bool]:
+            body = make()
+            if packed and len(body) >= _WORTH_PACKING:
+                return gzip.compress(body, _LEVEL, mtime=0), True
+            return body, False
+
+        body, is_packed = await self._in_thread(make_packed)
+        headers = {**_HEADERS, "Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if is_packed else {})}
+        return web.Response(body=body, status=status, content_type=kind, charset="utf-8", headers=headers)
+
+    async def _in_thread(self, make: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, make)
+
+
+def _name_in(request: web.Request) -> str:
+    """Return the target's name: in the path, or in the query for names that a browser would read as a way upwards."""
+    return request.match_info.get("name") or request.query.get("name", "")

@@ -1,0 +1,29 @@
+"""A target's last rounds in one small strip: a bar for each, as high as the share of tickets that were accepted."""
+
+from collections.abc import Sequence
+
+from exporter.model.target import TlsVersion
+from exporter.web.status.facts import RoundPoint
+from exporter.web.status.html import Html, element
+
+_SHOWN = 30
+_HEIGHT = 24
+
+
+def draw_strip(rounds: Sequence[RoundPoint], version: TlsVersion) -> Html | None:
+    """Return the strip, None where there is nothing to draw."""
+    shown = [point for each in rounds[-_SHOWN:] if (point := each.points.get(version)) is not None]
+    if not shown:
+        return None
+    width = 100 / _SHOWN
+    first = _SHOWN - len(shown)
+    bars = []
+    for number, point in enumerate(shown):
+        share = point.hits / point.offers if point.offers else 0.0
+        height = max(2.0, share * _HEIGHT)
+        mood = "bar-mute" if not point.offers else "bar-well" if point.hits == point.offers else "bar-bad"
+        x, y = f"{(first + number) * width:.2f}%", f"{_HEIGHT - height:.1f}"
+        bars.append(element("rect", x=x, y=y, width=f"{width * 0.8:.2f}%", height=f"{height:.1f}", class_=mood))
+    whole = sum(point.offers > 0 and point.hits == point.offers for point in shown)
+    told = f"{whole} of the last {len(shown)} rounds resumed whatever was offered"
+    return element("svg", *bars, class_="strip", height=str(_HEIGHT), role="img", aria_label=told)
