@@ -22,6 +22,8 @@ _PARTING = 30.0
 """Seconds for which a connection to a backend that has left is still watched, and an end before that counts as its."""
 _ENDS_BY_PEER = frozenset({End.GOAWAY, End.CLOSED, End.RESET, End.IDLE_TIMEOUT, End.IN_FLIGHT})
 _MOST_ENDS = 256
+_DOUBTS = 3
+"""Deaths in a row that are believed, whenever they came."""
 
 
 @dataclass(slots=True)
@@ -31,14 +33,16 @@ class _Watched:
     Attributes:
         left: set when the backend has left.
         ended: when its last connection ended by the peer's doing, by the monotonic clock, and whether it said so.
-        doubts: deaths in a row that were earlier than what was seen to be lived through.
+        doubts: ages of deaths in a row that were earlier than what was seen to be lived through.
+        foreseen: the last death came when one was due by what was known, so that it was no farewell.
     """
 
     idle: Idle = field(default_factory=Idle)
     position: int = 0
     left: asyncio.Event = field(default_factory=asyncio.Event)
     ended: tuple[float, bool] | None = None
-    doubts: int = 0
+    doubts: tuple[float, ...] = ()
+    foreseen: bool = False
 
 
 class IdleWatch:
@@ -140,27 +144,29 @@ class IdleWatch:
 
     async def _live(self, backend: Address, held: Held, watched: _Watched) -> float:
         end = held.last.end if not isinstance(held.last.outcome, Failure) else End.ERROR
+        lived = watched.foreseen = False
         while end is None:
             step = self._steps[watched.position]
             began = self._clock()
             end = await self._rest_or_leave(held, step, watched)
             rested = self._clock() - began
             if watched.left.is_set():
-                self._see_off(backend, held, end, watched)
+                await self._see_off(backend, held, end, watched)
                 return 0.0
             if end is None:
                 end = await self._ask(held, rested, watched)
+                lived = True
             else:
                 end = self._note_idle_end(end, rested, watched)
         self._note(backend, end, watched, announced=held.said_goodbye)
-        limited = end in {End.MAX_REQUESTS, End.OWN_LIMIT}
+        limited = end is End.MAX_REQUESTS and lived
         return min(1.0, self._rest) if limited else self._rest
 
     async def _ask(self, held: Held, rested: float, watched: _Watched) -> End | None:
         """Ask again after a rest; a step that was lived through leads to the next."""
         outcome, end, _ = await held.ask(self._target.timeout)
         if not isinstance(outcome, Failure):
-            watched.doubts = 0
+            watched.doubts = ()
             died = watched.idle.died
             watched.idle = Idle(max(watched.idle.lived, rested), died if died is None or died > rested else None)
             watched.position = min(watched.position + 1, len(self._steps) - 1)
@@ -174,20 +180,30 @@ class IdleWatch:
         return End.IDLE_TIMEOUT if end is End.CLOSED else end
 
     def _note_death(self, rested: float, watched: _Watched) -> None:
-        """Take a death into account; one that came too early by what is known may be a reload, and needs a second."""
-        lived = watched.idle.lived
-        watched.doubts += 1
-        if rested < lived and watched.doubts < 2:
+        """Take a death into account; one that came too early by what is known may be a reload, and needs others.
+
+        A timeout strikes at the same age each time, and nobody else does; but who never lives as long as before is
+        believed in the end.
+        """
+        lived, died = watched.idle.lived, watched.idle.died
+        watched.foreseen = died is not None and rested >= died - _blur(died)
+        alike = any(abs(rested - doubt) <= _blur(rested) for doubt in watched.doubts[-1:])
+        watched.doubts = (*watched.doubts, rested)[-_DOUBTS:]
+        if rested < lived and not alike and len(watched.doubts) < _DOUBTS:
             return
+        watched.doubts = ()
         below = [step for step in self._steps if step < rested]
         watched.idle = Idle(min(lived, below[-1] if below else 0.0), rested)
         watched.position = max(0, len(below) - 1)
 
-    def _see_off(self, backend: Address, held: Held, end: End | None, watched: _Watched) -> None:
+    async def _see_off(self, backend: Address, held: Held, end: End | None, watched: _Watched) -> None:
+        """Tell how a backend that left parted; one that said nothing is asked, since it may be gone in silence."""
         if end is None:
-            self._part(backend, End.OWN_LIMIT, Farewell.ALIVE, watched)
-        else:
-            self._part(backend, end, Farewell.DRAINED if held.said_goodbye else Farewell.DROPPED, watched)
+            outcome, end, _ = await held.ask(self._target.timeout)
+            if not (isinstance(outcome, Failure) or held.said_goodbye):
+                self._part(backend, End.OWN_LIMIT, Farewell.ALIVE, watched)
+                return
+        self._part(backend, end or End.ERROR, Farewell.DRAINED if held.said_goodbye else Farewell.DROPPED, watched)
 
     async def _rest_or_leave(self, held: Held, seconds: float, watched: _Watched) -> End | None:
         """Rest; once the backend has left, only for so long as a parting may take."""
@@ -202,7 +218,7 @@ class IdleWatch:
         return None if resting.cancelled() else resting.result()
 
     def _note(self, backend: Address, end: End, watched: _Watched, *, announced: bool) -> None:
-        if end in _ENDS_BY_PEER:
+        if end in _ENDS_BY_PEER and not watched.foreseen:
             watched.ended = (self._clock(), announced)
         self._remember(HeldEnd(backend, end))
 
@@ -213,6 +229,11 @@ class IdleWatch:
     def _remember(self, end: HeldEnd) -> None:
         if len(self._ends) < _MOST_ENDS:
             self._ends.append(end)
+
+
+def _blur(age: float) -> float:
+    """Return the seconds by which ages of death may differ that one timeout explains."""
+    return max(1.0, age / 10)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
