@@ -24,6 +24,9 @@ programs=( # program, and the package that has it
     mariadbd mariadb-server-core
     tinyproxy tinyproxy-bin
     curl curl
+    zsh zsh
+    fish fish
+    groff groff-base
 )
 if [[ ${1-} == bench ]]; then
     programs+=(prometheus-blackbox-exporter prometheus-blackbox-exporter)

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from exporter.cli.arguments import parse_words
+from exporter.cli.arguments import make_parser, parse_words
 from exporter.cli.complaint import say_once
 from exporter.config.check import check
 from exporter.config.json_schema import json_schema
@@ -41,6 +41,8 @@ def _run_command(words: Sequence[str] | None) -> int:
         "check": _check,
         "health": _health,
         "schema": _schema,
+        "completion": _completion,
+        "manual": _manual,
         "capacity": _capacity,
         "wave": _wave,
         "bench": _bench,
@@ -88,6 +90,23 @@ def _probe(words: Namespace) -> int:
 
         return watch(target, rules, words.watch)
     return probe(target, rules, words.rounds or 1, as_json=words.json)
+
+
+def _completion(words: Namespace) -> int:
+    from exporter.cli.completion import complete  # noqa: PLC0415 - as above
+    from exporter.cli.grammar import read_grammar  # noqa: PLC0415
+
+    print(complete(words.shell, read_grammar(make_parser())), end="")
+    return 0
+
+
+def _manual(_words: Namespace) -> int:
+    from exporter import __version__  # noqa: PLC0415 - as above
+    from exporter.cli.grammar import read_grammar  # noqa: PLC0415
+    from exporter.cli.manual import write_manual  # noqa: PLC0415
+
+    print(write_manual(read_grammar(make_parser()), __version__), end="")
+    return 0
 
 
 def _health(words: Namespace) -> int:

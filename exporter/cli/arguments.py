@@ -1,11 +1,12 @@
 """The command line's words."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from exporter import __version__
+from exporter.cli.completion import SHELLS
 from exporter.cli.load_words import add_capacity, add_wave
+from exporter.cli.version import ShowVersion
 from exporter.model.target import ProxyProtocol, StartTls, TlsVersion
 from exporter.verdict.rules import Rules
 
@@ -30,29 +31,56 @@ _OWN_URL = "http://localhost:10507"
 
 def parse_words(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Return what was asked for, None for what was not; words that make no sense end the program with code 2."""
+    parser, commands = _make()
+    parsed = parser.parse_args(words)
+    if parsed.command == "probe":
+        _refuse_ignored(commands["probe"], parsed)
+    if parsed.command == "bench" and (parsed.cert is None) is not (parsed.key is None):
+        commands["bench"].error("--cert and --key need each other")
+    return parsed
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return what knows all words, with what each is for."""
+    return _make()[0]
+
+
+def _make() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """Return the program's parser, and those of its commands by name."""
     parser = argparse.ArgumentParser(
         prog="tlsprobe", description="Probe TLS endpoints: what a handshake costs, and whether sessions resume."
     )
-    parser.add_argument("--version", action="version", version=f"tlsprobe {__version__}")
+    parser.add_argument("--version", action=ShowVersion, help="say which build this is and what it stands on")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_run(commands)
-    probe = _add_probe(commands)
+    _add_probe(commands)
     _add_check(commands)
     _add_health(commands)
     add_capacity(commands)
     add_wave(commands)
-    bench = _add_bench(commands)
+    _add_bench(commands)
+    _add_papers(commands)
+    return parser, commands.choices
+
+
+def _add_papers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands that print what other programs read."""
     commands.add_parser(
         "schema",
         help="print the JSON Schema of the configuration",
         description="Print the JSON Schema (draft 2020-12) of the configuration, for editors and for checks elsewhere.",
     )
-    parsed = parser.parse_args(words)
-    if parsed.command == "probe":
-        _refuse_ignored(probe, parsed)
-    if parsed.command == "bench" and (parsed.cert is None) is not (parsed.key is None):
-        bench.error("--cert and --key need each other")
-    return parsed
+    completion = commands.add_parser(
+        "completion",
+        help="print what a shell needs to complete these words",
+        description="Print a script that lets a shell complete commands, options, their values and files.",
+    )
+    completion.add_argument("shell", choices=list(SHELLS), metavar="SHELL", help=", ".join(SHELLS))
+    commands.add_parser(
+        "manual",
+        help="print the manual page",
+        description="Print the manual page for man, which shows it with: tlsprobe manual | man -l -",
+    )
 
 
 def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -113,7 +141,7 @@ def _add_health(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
                         help=f"where it is; a path asks for another page than /-/healthy ({_OWN_URL})")  # fmt: skip
 
 
-def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     probe = commands.add_parser(
         "probe",
         help="probe one target now and tell what was found",
@@ -147,10 +175,9 @@ def _add_probe(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     ours.add_argument("--proxy-protocol", choices=[version.value for version in ProxyProtocol], metavar="VERSION",
                       help="send the PROXY protocol's header ahead, v1 or v2 (none is sent)")  # fmt: skip
     ours.add_argument("--timeout", metavar="DURATION", help="for one connection (5s)")
-    return probe
 
 
-def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     bench = commands.add_parser(
         "bench",
         help="measure what TLS costs on this machine",
@@ -161,7 +188,6 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench.add_argument("--cert", type=Path, metavar="FILE", help="measure handshakes with this certificate, too (none)")
     bench.add_argument("--key", type=Path, metavar="FILE", help="its private key, not encrypted (none)")
     bench.add_argument("--json", action="store_true", help="print all of it for a program (a table for people)")
-    return bench
 
 
 def _refuse_ignored(probe: argparse.ArgumentParser, parsed: argparse.Namespace) -> None:
