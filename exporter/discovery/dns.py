@@ -72,13 +72,14 @@ class Resolver:
         """
         endpoints = dict.fromkeys(target.backends or (target.endpoint,))
         proxies = [] if target.proxy is None else [target.proxy]
-        answers = await asyncio.gather(*map(self._find, [*endpoints, *proxies]))
+        answers = await asyncio.gather(*map(self.find, [*endpoints, *proxies]))
         found = {address for addresses, _ in answers[: len(endpoints)] for address in addresses}
         proxy = in_order({address for addresses, _ in answers[len(endpoints) :] for address in addresses})
         failure = next((failure for _, failure in answers if failure is not None), None)
         return Resolved(in_order(found), failure, proxy[0] if proxy else None)
 
-    async def _find(self, endpoint: Endpoint) -> tuple[frozenset[Address], Failure | None]:
+    async def find(self, endpoint: Endpoint) -> tuple[frozenset[Address], Failure | None]:
+        """Return the addresses of one endpoint, and why its name gave none this time."""
         if (address := literal(endpoint)) is not None:
             return frozenset({address}), None
         answer = await self._ask(endpoint.host)

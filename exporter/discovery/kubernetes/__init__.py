@@ -1,0 +1,1 @@
+"""The backends of a Service in Kubernetes, by list and watch of its EndpointSlices."""
