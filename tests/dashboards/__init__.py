@@ -1,0 +1,1 @@
+"""Dashboards: their JSON, what their queries name, and what a real Prometheus answers."""
