@@ -16,6 +16,8 @@ _SELDOM = 20
 _CUTS = {3: HelloSplit.SEGMENTS, 13: HelloSplit.RECORDS}
 _STAPLE_LIFE = 600.0
 """Seconds for which a stapled answer is not asked for again: servers renew theirs every few hours."""
+_STAPLE_REST = 120.0
+"""Seconds for which nobody is asked again who did not go through with the handshake: it may hang each time."""
 
 Spend = Callable[[], bool]
 """Takes one of the round's extra connections; False when there is none left."""
@@ -110,11 +112,16 @@ class Asides:
             return
         now = self._means.monotonic()
         known = self._memory.staples.get(backend)
+        failed = self._memory.unstapled.get(backend)
         if known is not None and now - known[0] < _STAPLE_LIFE:
             return
+        if failed is not None and now - failed < _STAPLE_REST:
+            return
+        self._memory.unstapled[backend] = now  # from the start, since the round's end may cut the handshake short
         staple = await self._means.ask_staple(self._target, backend, version)
         if isinstance(staple, Staple):
             self._memory.staples[backend] = (now, staple)
+            del self._memory.unstapled[backend]
 
     async def _check_hello(self, home: Home, how: HelloSplit, spend: Spend) -> None:
         """Send a hello in two parts; only one that fails twice, while whole ones are taken, was not taken."""

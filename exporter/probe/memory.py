@@ -31,6 +31,7 @@ class Memory:
         failing: backends with which it completed no handshake; a full one is tried there before anything is offered.
         position: where on the ring the next sample begins.
         staples: what each backend stapled, and when it was asked, by the monotonic clock.
+        unstapled: when each backend was asked last in vain, by the same clock.
         watch: holds connections to see how long they may be idle; None where that is not wanted.
     """
 
@@ -40,6 +41,7 @@ class Memory:
     failing: frozenset[Address] = frozenset()
     position: int = 0
     staples: dict[Address, tuple[float, Staple]] = field(default_factory=dict)
+    unstapled: dict[Address, float] = field(default_factory=dict)
     watch: IdleWatch | None = None
     _kept: dict[Home, Kept] = field(default_factory=dict)
     _canaries: dict[Home, Canaries] = field(default_factory=dict)
@@ -125,8 +127,9 @@ class Memory:
         for store in (self._canaries, self._silent_since):
             for home in [home for home in store if home[0] not in result.backends]:
                 del store[home]
-        for backend in [backend for backend in self.staples if backend not in result.backends]:
-            del self.staples[backend]
+        for asked in (self.staples, self.unstapled):
+            for backend in [backend for backend in asked if backend not in result.backends]:
+                del asked[backend]
         self.history = history
         self.unreached = result.unreached
         shaken = {seen.backend for seen in result.observations if isinstance(seen.outcome, Handshake)}

@@ -76,9 +76,9 @@ def _apache(extra: str) -> Callable[[Path, Address, Leaf], Server]:
 @pytest.mark.parametrize(
     ("start", "seconds"),
     [
-        pytest.param(_nginx("keepalive_timeout 2s;"), 2, marks=pytest.mark.servers("nginx"), id="nginx"),
+        pytest.param(_nginx("keepalive_timeout 3s;"), 3, marks=pytest.mark.servers("nginx"), id="nginx"),
         pytest.param(_haproxy("timeout http-keep-alive 3s"), 3, marks=pytest.mark.servers("haproxy"), id="HAProxy"),
-        pytest.param(_apache("KeepAliveTimeout 2"), 2, marks=pytest.mark.servers("apache2"), id="Apache"),
+        pytest.param(_apache("KeepAliveTimeout 3"), 3, marks=pytest.mark.servers("apache2"), id="Apache"),
     ],
 )
 async def test_idle_timeout(
