@@ -46,6 +46,7 @@ def _run_command(words: Sequence[str] | None) -> int:
         "capacity": _capacity,
         "wave": _wave,
         "bench": _bench,
+        "demo": _demo,
     }
     return commands[parsed.command](parsed)
 
@@ -131,6 +132,12 @@ def _wave(words: Namespace) -> int:
     from exporter.cli.wave import wave  # noqa: PLC0415 - as above
 
     return wave(words)
+
+
+def _demo(words: Namespace) -> int:
+    from exporter.cli.demo import demo  # noqa: PLC0415 - as above
+
+    return demo(words)
 
 
 def _run(words: Namespace) -> int:

@@ -59,6 +59,7 @@ def _make() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPars
     add_capacity(commands)
     add_wave(commands)
     _add_bench(commands)
+    _add_demo(commands)
     _add_papers(commands)
     return parser, commands.choices
 
@@ -214,6 +215,36 @@ def _seconds(text: str) -> float:
     if not 0.1 <= seconds <= 86_400:
         raise argparse.ArgumentTypeError(f'"{text}" is no pause; allowed: 0.1 to 86400 seconds')
     return seconds
+
+
+def _add_demo(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="watch a fleet on loopback live through a rotation of its ticket key",
+        description="Run three backends and an exporter on loopback, rotate the ticket key well and then badly, and "
+        "say what to look at. Exit code: 0 all was seen, 1 something was not, 2 it could not begin.",
+    )
+    demo.add_argument("--port", type=_port, default=10507, metavar="PORT",
+                      help="of 127.0.0.1 for the exporter's pages, 0 for any free one (10507)")  # fmt: skip
+    demo.add_argument("--speed", type=_speed, default=1.0, metavar="TIMES",
+                      help="how many times as fast as two minutes (1)")  # fmt: skip
+    demo.add_argument("--stay", action="store_true", help="keep the pages at the end (all ends)")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f'"{text}" is no port; allowed: 0 to 65535')
+    return int(text)
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0.1 <= speed <= 100:
+        raise argparse.ArgumentTypeError(f'"{text}" is no speed; allowed: 0.1 to 100')
+    return speed
 
 
 def _bench_seconds(text: str) -> float:

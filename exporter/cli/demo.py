@@ -37,13 +37,12 @@ def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
     file = exhibit.write_configuration(folder, listen, backends.addresses, credentials.ca, words.speed)
     shown = stack.enter_context(exhibit.start(folder, file, listen))
     tell = functools.partial(print, flush=True)
-    minutes = LENGTH / words.speed / 60
     tell(f"Three backends at {', '.join(map(str, backends.addresses))}, and an exporter that watches them.")
     tell(f"\n  Open this and keep it open:  {shown.page}")
     tell(f"  Its metrics:                 {shown.url}/metrics")
     tell(f"  Its configuration:           {file}")
     tell(f"  Ask for yourself:            tlsprobe probe {exhibit.NAME} --config {file}")
-    tell(f"\nThe story takes about {minutes:.2g} minutes; Ctrl-C ends it.")
+    tell(f"\nThe story takes {LENGTH / words.speed:.0f} seconds or a few more; Ctrl-C ends it.")
     addresses = tuple(map(str, backends.addresses))
     stage = Stage(addresses, backends.obey, shown.look, time.sleep, time.monotonic, tell)
     code = SEEN if play(STORY, stage, words.speed) else NOT_SEEN

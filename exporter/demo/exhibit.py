@@ -18,6 +18,7 @@ from exporter.model.verdicts import TargetState
 from exporter.reference.listeners import SERVER_NAME
 
 NAME = "shop"
+_ROUNDS_IN_GRACE = 4  # at the least, so that a rotation is seen to go on
 _ASK_SECONDS = 5.0
 _START_SECONDS = 20.0
 _END_SECONDS = 3.0
@@ -71,7 +72,7 @@ def write_configuration(folder: Path, listen: Address, backends: Sequence[Addres
     document = {
         "listen": [str(listen)],
         "defaults": {"interval": f"{interval:g}s", "timeout": f"{interval / 2:g}s"},
-        "ticket_keys": {"grace": f"{max(interval, GRACE / speed):g}s"},
+        "ticket_keys": {"grace": f"{max(_ROUNDS_IN_GRACE * interval, GRACE / speed):g}s"},
         "targets": [
             {
                 "name": NAME,

@@ -10,7 +10,7 @@ INTERVAL = 2.0
 """Seconds between rounds at speed 1; they are never shorter than SHORTEST_INTERVAL."""
 SHORTEST_INTERVAL = 1.0
 GRACE = 12.0
-"""Seconds after a change of key, at speed 1, in which backends may differ."""
+"""Seconds after a change of key, at speed 1, in which backends may differ; at least some rounds."""
 LENGTH = 120.0
 FIRST_KEY = "key 1"
 _EVERYBODY = range(len(HOSTS))

@@ -1,8 +1,9 @@
 """What the pages need to know."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from exporter.model.target import Target
 from exporter.web.scrapes import Render
 from exporter.web.status.status import Status
 
@@ -18,6 +19,7 @@ class Pages:
         version: ours.
         reload: reads the configuration anew and gives why that came to nothing, or None when it is taken up.
         status: what the status pages show.
+        listed: targets that others may ask us to probe.
     """
 
     render: Render
@@ -26,3 +28,4 @@ class Pages:
     version: str
     reload: Callable[[], Awaitable[str | None]] | None = None
     status: Status = field(default_factory=Status)
+    listed: Callable[[], Sequence[Target]] = tuple

@@ -7,6 +7,7 @@ from aiohttp import web
 from exporter.web.door import Door
 from exporter.web.pages import Pages
 from exporter.web.scrapes import Scrapes, takes_gzip
+from exporter.web.sd import answer
 from exporter.web.status.paths import StatusPages
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -23,10 +24,14 @@ def add_pages(app: web.Application, pages: Pages, scrapes: Scrapes, status: Stat
             headers["Content-Encoding"] = exposition.encoding
         return web.Response(body=exposition.body, headers=headers)
 
+    async def listed(request: web.Request) -> web.Response:
+        return answer(request, pages.listed(), door)
+
     async def lead(_: web.Request) -> web.Response:
         raise web.HTTPFound(f"{door.external_path}/")
 
     app.router.add_get(f"{door.prefix}/metrics", metrics)
+    app.router.add_get(f"{door.prefix}/sd", listed)
     status.add_to(app, door.prefix)
     add_health(app, pages, door.prefix)
     _add_reload(app, pages, door)

@@ -101,7 +101,7 @@ def _strip(version: TlsVersion, rounds: Sequence[RoundPoint], view: View) -> Htm
         if point is None or not point.offers:
             continue
         x = view.place(each.started)
-        until = rounds[number + 1].started if number + 1 < len(rounds) else view.end
+        until = rounds[number + 1].started if number + 1 < len(rounds) else each.started + each.elapsed
         height = max(2.0, _STRIP * point.hits / point.offers)
         bars.append(
             element(
