@@ -64,6 +64,10 @@ class Prometheus(Server):
         result = self._get("query", words)["result"]
         return float(result[0]["value"][1]) if result else None
 
+    def values(self, expression: str) -> tuple[float, ...]:
+        """Return the values of all series of an expression, NaN among them."""
+        return tuple(float(series["value"][1]) for series in self._get("query", {"query": expression})["result"])
+
     def firing(self) -> Iterator[Firing]:
         """Yield the alerts that fire now."""
         for alert in self._get("alerts", {})["alerts"]:
