@@ -199,7 +199,7 @@ _BREAKAGES: Mapping[End | None, str] = MappingProxyType(
         End.IN_FLIGHT: "closes connections while a request is on its way, for which a proxy's client gets a 502",
         End.RESET: "resets connections on which a further request is made",
         End.GOAWAY: "gives up connections for a fault, by its GOAWAY",
-        End.ERROR: "gives no whole answer to a further request on a connection",
+        End.ERROR: "gives no whole answer to a further request on a connection, or says more than it was asked",
     }
 )
 
