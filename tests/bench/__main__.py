@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import capacity, connections, cost, keepalive, machine, memory, soak, starvation, yardstick
+from tests.bench import capacity, connections, cost, keepalive, machine, memory, soak, starvation, upkeep, yardstick
 from tests.bench.client import PROBER_CORE, SERVER_CORE
 from tests.bench.keep import update
 from tests.bench.site import Site, site
@@ -20,6 +20,7 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "memory": memory.measure,
     "connections": connections.measure,
     "keep-alive": keepalive.measure,
+    "upkeep": upkeep.measure,
     "soak": soak.measure,
     "capacity": capacity.measure,
     "yardstick": yardstick.measure_beside_nginx,
