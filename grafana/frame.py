@@ -95,7 +95,7 @@ class Mark(Builder[model.AnnotationQuery]):
 
 
 def marks(selector: str) -> list[Builder[model.AnnotationQuery]]:
-    """Return the annotations of key changes, of breaks, and of exporters that began anew."""
+    """Return the annotations of key changes, of breaks, and of counts that began anew (a restart, a changed target)."""
     version = "{{target}}, TLS {{tls}}"
     changes = grown(f"tlsprobe_ticket_key_changes_total{{{selector}}}", EACH_VERSION)
     breaks = grown(f"tlsprobe_ticket_key_breaks_total{{{selector}}}", EACH_VERSION)
@@ -103,7 +103,7 @@ def marks(selector: str) -> list[Builder[model.AnnotationQuery]]:
     return [
         Mark("Ticket key changed", "blue", changes, version),
         Mark("Tickets died with their key", "red", breaks, version),
-        Mark("Exporter began anew", "text", restarts, "{{instance}}: numbers of keys begin at 1 again"),
+        Mark("Began anew", "text", restarts, "{{instance}}: counts and numbers of keys begin again"),
     ]
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 NEVER: Mapping[str, str] = {
     "tlsprobe-exporter: Handshakes with the reference: half are faster A": "a rate needs two samples",
-    "tlsprobe-fleet: mark: Exporter began anew": "the exporter runs all the time",
-    "tlsprobe-target: mark: Exporter began anew": "the exporter runs all the time",
-    "tlsprobe-waves: mark: Exporter began anew": "the exporter runs all the time",
+    "tlsprobe-fleet: mark: Began anew": "the exporter runs all the time",
+    "tlsprobe-target: mark: Began anew": "the exporter runs all the time",
+    "tlsprobe-waves: mark: Began anew": "the exporter runs all the time",
     "tlsprobe-target: How long tickets live, against what was promised B": "tickets are refused for their key alone",
     "tlsprobe-target: Keys in use G": "nginx offers no early data here",
     "tlsprobe-target: Left until the next OCSP answer is due A": "the certificates have no responder to staple from",

@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.rules.rulefiles import alerts
 PANELS = [pytest.param(panel, id=panel.name) for panel in panels()]
 UIDS = {"tlsprobe-fleet", "tlsprobe-target", "tlsprobe-waves", "tlsprobe-exporter"}
 """They never change, since links and bookmarks name them."""
+PAGE = Path("docs/dashboards.md")
 UNITS = {"none", "short", "s", "percentunit", "bytes", "cps", "hex"}
 
 
@@ -31,6 +33,13 @@ def test_files_are_current(frame: Frame) -> None:
 def test_uids() -> None:
     """There is one file for each dashboard, named after a uid that is there to stay."""
     assert UIDS == BOARDS.keys() == {board["uid"] for board in BOARDS.values()}
+
+
+def test_page_lists_them() -> None:
+    """The page about dashboards has a row for each, with its title."""
+    listed = re.findall(r"^\| ([\w ]+) \| `([\w-]+)` \|", PAGE.read_text(), flags=re.MULTILINE)
+
+    assert sorted((board["title"], uid) for uid, board in BOARDS.items()) == sorted(listed)
 
 
 @pytest.mark.parametrize("uid", sorted(UIDS))
