@@ -10,9 +10,9 @@ from exporter.model.verdicts import RoundResult
 from exporter.web.status.facts import LogLine, Story
 from exporter.web.status.story import Bounds, continue_story, failure_of
 
-_ALL_ROUNDS = 24_000
-"""Over all targets: with more than 200 of them, each is told a shorter time of."""
-_FEWEST_ROUNDS = 24
+_ALL_ROUNDS = 20_000
+"""Over all targets: with more than 166 of them, each is told a shorter time of."""
+_FEWEST_ROUNDS = 20
 _ALL_LANES = 12_000
 _FEWEST_LANES = 12
 
@@ -21,7 +21,7 @@ class History:
     """The stories of all targets, within a bound over all of them.
 
     A target with three backends and two TLS versions takes some 60 KiB when it is one of a few, and a thousand of them
-    some 25 KiB each. A story is never changed, so whoever has one may read it in another thread.
+    some 30 KiB each. A story is never changed, so whoever has one may read it in another thread.
 
     Args:
         salt: of the numbers that stand for names of keys.
