@@ -13,9 +13,10 @@ export TLSPROBE_REQUIRE_SERVERS
 # Stamps bear the Python version, so that another Python means another set-up.
 RUN := $(VENV)/run-$(VERSION).stamp
 DEV := $(VENV)/dev-$(VERSION).stamp
+RELEASE := .cache/release/$(VERSION).stamp
 PINS := requirements/build.txt requirements/run.txt pyproject.toml
 
-.PHONY: help run test lint bench soak servers clean
+.PHONY: help run test lint bench soak image dist servers clean
 
 help: ## Say what there is to make.
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -41,11 +42,18 @@ bench: $(DEV) ## Measure against blackbox_exporter and a bare TLS client; prints
 soak: $(DEV) servers ## Ten thousand handshakes in one daemon, watching its memory and its file descriptors.
 	$(BIN)/python -m tests.bench soak
 
+image: $(DEV) ## Carry out the Dockerfile's steps in a Debian root file system, and run the daemon there; needs root.
+	@command -v debootstrap >/dev/null || requirements/debian.sh debootstrap
+	TLSPROBE_IMAGE=1 $(BIN)/pytest tests/deploy/test_image.py --timeout 1800
+
+dist: $(RUN) $(RELEASE) ## Make a release of the last commit in dist/: wheel, source, bill of materials, checksums.
+	@requirements/dist.sh $(BIN)/python .cache/release/bin dist
+
 servers: ## Install the servers that the tests need.
 	@if [ "$(TLSPROBE_REQUIRE_SERVERS)" = 1 ]; then tests/setup.sh; fi
 
 clean: ## Remove all that was made here.
-	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist docs/man *.egg-info
 	find exporter tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(RUN): $(PINS) requirements/venv.sh
@@ -53,6 +61,13 @@ $(RUN): $(PINS) requirements/venv.sh
 	@echo "==> packages to run"
 	@$(PIP) install -r requirements/build.txt
 	@$(PIP) install --no-build-isolation -c requirements/run.txt -e .
+	@touch $@
+
+$(RELEASE): requirements/release.txt requirements/venv.sh
+	@command -v git >/dev/null || requirements/debian.sh git
+	@requirements/venv.sh $(PYTHON) .cache/release
+	@echo "==> packages to release"
+	@.cache/release/bin/python -m pip --disable-pip-version-check --no-input --quiet install -r requirements/release.txt
 	@touch $@
 
 $(DEV): $(PINS) requirements/dev.txt requirements/venv.sh

@@ -101,7 +101,8 @@ def _zsh_option(word: Word, flag: str) -> str:
     """Return an optspec of zshcompsys(1), `_arguments`."""
     others = "" if word.repeated or len(word.flags) == 1 else f"({' '.join(word.flags)})"
     value = f"{'::' if word.optional else ':'}{_zsh_value(word)}" if word.value else ""
-    return f"{'*' if word.repeated else others}{flag}[{_zsh_escape(word.help, '[]:')}]{value}"
+    joined = "=" if word.value and flag.startswith("--") else ""  # --option=value as well as --option value
+    return f"{'*' if word.repeated else others}{flag}{joined}[{_zsh_escape(word.help, '[]:')}]{value}"
 
 
 def _zsh_argument(place: int, word: Word) -> str:

@@ -1,0 +1,1 @@
+"""What is released: the wheel, and what the command says of itself."""
