@@ -45,3 +45,20 @@ class BackendFacts:
     pod: str = ""
     node: str = ""
     zone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a source of targets does.
+
+    Attributes:
+        targets: how many it names, None before it ever named any.
+        successful: whether all of its last answer could be used.
+        succeeded_at: Unix time in seconds of the last answer of which that holds, None if there was none.
+        failures: looks that brought something that could not be used.
+    """
+
+    targets: int | None = None
+    successful: bool = False
+    succeeded_at: float | None = None
+    failures: int = 0

@@ -1,0 +1,1 @@
+"""Backends from a cluster, whose API server is a fake that speaks its protocol."""
