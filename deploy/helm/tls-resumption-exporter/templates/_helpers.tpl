@@ -1,0 +1,109 @@
+{{- define "tlsprobe.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "tlsprobe.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- else if contains (include "tlsprobe.name" .) .Release.Name }}
+{{- .Release.Name | trunc 52 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name (include "tlsprobe.name" .) | trunc 52 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{- define "tlsprobe.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride }}
+{{- end }}
+
+{{- define "tlsprobe.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "tlsprobe.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "tlsprobe.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{ include "tlsprobe.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The head of an object's metadata; takes a dict of root, and where it differs name, namespace, labels, annotations. */}}
+{{- define "tlsprobe.metadata" -}}
+name: {{ default (include "tlsprobe.fullname" .root) .name }}
+namespace: {{ default (include "tlsprobe.namespace" .root) .namespace }}
+labels:
+  {{- include "tlsprobe.labels" .root | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "tlsprobe.serviceAccountName" -}}
+{{- default (ternary (include "tlsprobe.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
+{{- end }}
+
+{{- define "tlsprobe.image" -}}
+{{- $registry := default .Values.image.registry .Values.global.imageRegistry -}}
+{{- $name := ternary (printf "%s/%s" $registry .Values.image.repository) .Values.image.repository (ne $registry "") -}}
+{{- if .Values.image.digest -}}
+{{ $name }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ $name }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- end }}
+{{- end }}
+
+{{/* The configuration's text. JSON is YAML, and keeps large whole numbers whole, which toYaml does not. */}}
+{{- define "tlsprobe.config" -}}
+{{- if kindIs "string" .Values.config -}}
+{{ .Values.config }}
+{{- else -}}
+{{- $config := deepCopy .Values.config -}}
+{{- if .Values.persistence.enabled -}}
+{{- $keys := mergeOverwrite (dict "state_file" "/var/lib/tlsprobe/keys.json") (default dict $config.ticket_keys) -}}
+{{- $_ := set $config "ticket_keys" $keys -}}
+{{- end -}}
+{{ toPrettyJson $config }}
+{{- end }}
+{{- end }}
+
+{{- define "tlsprobe.ownConfig" -}}
+{{- if and (not .Values.existingConfigMap) (not .Values.existingSecret) (or .Values.config .Values.persistence.enabled) }}true{{ end }}
+{{- end }}
+
+{{- define "tlsprobe.hasConfig" -}}
+{{- if or (include "tlsprobe.ownConfig" .) .Values.existingConfigMap .Values.existingSecret }}true{{ end }}
+{{- end }}
+
+{{- define "tlsprobe.prefix" -}}
+{{- $path := "" -}}
+{{- with .Values.web.externalUrl }}{{ $path = (urlParse .).path }}{{ end -}}
+{{- with .Values.web.routePrefix }}{{ $path = . }}{{ end -}}
+{{- with trimAll "/" $path }}/{{ . }}{{ end -}}
+{{- end }}
+
+{{- define "tlsprobe.scheme" -}}
+{{- default (ternary "https" "http" (ne .root.Values.web.configSecret "")) .scheme -}}
+{{- end }}
+
+{{/* Combinations that cannot work end here, in words. */}}
+{{- define "tlsprobe.check" -}}
+{{- $v := .Values -}}
+{{- if and $v.existingConfigMap $v.existingSecret }}{{ fail "existingConfigMap and existingSecret: give one of them" }}{{ end -}}
+{{- if and (or $v.existingConfigMap $v.existingSecret) $v.config }}{{ fail "config would be without effect beside existingConfigMap or existingSecret" }}{{ end -}}
+{{- if and $v.persistence.enabled (eq $v.kind "DaemonSet") }}{{ fail "persistence: the pods of a DaemonSet cannot each have a claim; take extraVolumes with a hostPath" }}{{ end -}}
+{{- if and $v.persistence.enabled (eq $v.kind "Deployment") (gt (int $v.replicas) 1) }}{{ fail "persistence: the replicas of a Deployment would share one state file; take kind: StatefulSet" }}{{ end -}}
+{{- if and $v.persistence.existingClaim (ne $v.kind "Deployment") }}{{ fail "persistence.existingClaim is for a Deployment" }}{{ end -}}
+{{- if and (not $v.service.enabled) (or $v.serviceMonitor.enabled $v.ingress.enabled $v.route.enabled) }}{{ fail "serviceMonitor, ingress and route need service.enabled; podMonitor does not" }}{{ end -}}
+{{- if and $v.route.enabled (not $v.route.parentRefs) }}{{ fail "route needs parentRefs" }}{{ end -}}
+{{- range $name, $monitor := dict "serviceMonitor" $v.serviceMonitor "podMonitor" $v.podMonitor -}}
+{{- if and $monitor.enabled $monitor.basicAuth (eq (include "tlsprobe.scheme" (dict "root" $ "scheme" $monitor.scheme)) "http") }}{{ fail (printf "%s.basicAuth would send the password in clear; it needs scheme: https" $name) }}{{ end -}}
+{{- end -}}
+{{- end }}
