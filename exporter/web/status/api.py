@@ -154,14 +154,14 @@ def _round(point: RoundPoint) -> dict[str, Any]:
         "elapsed": point.elapsed,
         "status": _TONES[point.tone],
         "by_version": {
-            version: {
+            each.tls: {
                 "full_seconds": each.full,
                 "resumed_seconds": each.resumed,
                 "server_seconds": each.server,
                 "offers": each.offers,
                 "accepted": each.hits,
             }
-            for version, each in point.points.items()
+            for each in point.points
         },
     }
 

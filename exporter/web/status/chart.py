@@ -42,7 +42,7 @@ def draw_chart(version: TlsVersion, rounds: Sequence[RoundPoint], view: View) ->
 
 def _series(rounds: Sequence[RoundPoint], version: TlsVersion, read: Read) -> Iterator[tuple[float, float | None]]:
     for each in rounds:
-        point = each.points.get(version)
+        point = each.of(version)
         yield each.started, None if point is None else read(point)
 
 
@@ -97,7 +97,7 @@ def _strip(version: TlsVersion, rounds: Sequence[RoundPoint], view: View) -> Htm
     """Return, below the curves, how many of each round's offers were accepted."""
     bars = []
     for number, each in enumerate(rounds):
-        point = each.points.get(version)
+        point = each.of(version)
         if point is None or not point.offers:
             continue
         x = view.place(each.started)

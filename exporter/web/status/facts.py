@@ -34,6 +34,7 @@ class Point:
         offers, hits: of tickets offered to the backend that issued them or to its neighbours.
     """
 
+    tls: TlsVersion
     full: float | None
     resumed: float | None
     server: float | None
@@ -49,7 +50,11 @@ class RoundPoint:
     started: float
     elapsed: float
     tone: Tone
-    points: Mapping[TlsVersion, Point]
+    points: tuple[Point, ...]
+
+    def of(self, version: TlsVersion) -> Point | None:
+        """Return what it showed of a TLS version."""
+        return next((point for point in self.points if point.tls is version), None)
 
 
 @dataclass(frozen=True, slots=True)

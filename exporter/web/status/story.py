@@ -74,7 +74,7 @@ def continue_story(story: Story, result: RoundResult, salt: bytes, bounds: Bound
     }
     remarks, connections = _remarks(result), tuple(remarks_on(result))
     tone = _tone(result, versions, (*remarks, *connections))
-    point = RoundPoint(number, result.started, result.elapsed, tone, dict(_points(result)))
+    point = RoundPoint(number, result.started, result.elapsed, tone, tuple(_points(result)))
     rounds = (*story.rounds, point)[-bounds.rounds :]
     return replace(
         story,
@@ -121,23 +121,21 @@ def _remarks(result: RoundResult) -> tuple[Remark, ...]:
     return tuple(told.values())
 
 
-def _points(result: RoundResult) -> Iterator[tuple[TlsVersion, Point]]:
+def _points(result: RoundResult) -> Iterator[Point]:
     for version in result.target.versions:
         seen = [one for one in result.observations if one.version is version]
         shaken = [one.outcome for one in seen if isinstance(one.outcome, Handshake)]
         offers = [outcome_of(one) for one in seen if one.offer is not None and one.offer.origin in _HOME_OR_RING]
         made = sum(outcome is not OfferOutcome.NOT_OFFERED for outcome in offers)
-        yield (
-            version,
-            Point(
-                full=_duration(shaken, Mode.FULL),
-                resumed=_duration(shaken, Mode.RESUMED),
-                server=_median(
-                    one.timing.server for one in shaken if one.mode is Mode.FULL and not one.timing.server_disturbed
-                ),
-                offers=made,
-                hits=offers.count(OfferOutcome.ACCEPTED),
+        yield Point(
+            tls=version,
+            full=_duration(shaken, Mode.FULL),
+            resumed=_duration(shaken, Mode.RESUMED),
+            server=_median(
+                one.timing.server for one in shaken if one.mode is Mode.FULL and not one.timing.server_disturbed
             ),
+            offers=made,
+            hits=offers.count(OfferOutcome.ACCEPTED),
         )
 
 

@@ -12,7 +12,7 @@ _HEIGHT = 24
 
 def draw_strip(rounds: Sequence[RoundPoint], version: TlsVersion) -> Html | None:
     """Return the strip, None where there is nothing to draw."""
-    shown = [point for each in rounds[-_SHOWN:] if (point := each.points.get(version)) is not None]
+    shown = [point for each in rounds[-_SHOWN:] if (point := each.of(version)) is not None]
     if not shown:
         return None
     width = 100 / _SHOWN

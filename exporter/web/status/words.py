@@ -100,7 +100,7 @@ def address_of(target: Target) -> str:
 
 def recent(rounds: Iterable[RoundPoint], version: TlsVersion) -> tuple[float | None, float | None, int, int]:
     """Return what the last rounds showed of a version: median full and resumed seconds, offers and hits."""
-    points = [point for each in tuple(rounds)[-RECENT:] if (point := each.points.get(version)) is not None]
+    points = [point for each in tuple(rounds)[-RECENT:] if (point := each.of(version)) is not None]
     full = [point.full for point in points if point.full is not None]
     resumed = [point.resumed for point in points if point.resumed is not None]
     return (
