@@ -106,6 +106,13 @@ def configure(level: str, format: Format, stream: TextIO | Detached) -> None:  #
     )
 
 
+def set_level(level: str) -> None:
+    """Let every line of `level` and above through from now on; the names are those of `configure`."""
+    number = logging.getLevelNamesMapping()[level.upper()]
+    logging.getLogger().setLevel(number)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(number))
+
+
 class _LineHandler(logging.StreamHandler[TextIO | Detached]):
     """Our own handler, so that configuring twice replaces it and leaves handlers of others alone."""
 

@@ -94,6 +94,10 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     run.add_argument(
         "--config", type=Path, metavar="FILE", help="the configuration (none: the built-in reference alone is probed)"
     )
+    run.add_argument("--shard", metavar="INDEX/COUNT",
+                     help="probe one part of the targets, other exporters the others: 0/4 is the first of four, auto/4 "
+                     "the one by the number at the end of TLSPROBE_SHARD_INDEX or else of the host's name, as in a "
+                     "StatefulSet (all targets)")  # fmt: skip
     _add_web(run.add_argument_group("web side"))
 
 

@@ -5,6 +5,7 @@ import stat
 from functools import lru_cache
 from pathlib import Path
 
+from exporter.config.contents import Contents, Digest, digest_of
 from exporter.config.problem import RefusedError
 
 MAX_PEM_BYTES = 4 << 20
@@ -38,13 +39,36 @@ def read_bounded(path: Path, limit: int) -> bytes:
     return content
 
 
-class Files:
-    """Reads and checks what a configuration names, from its folder; each file once."""
+def look_at(path: Path) -> Digest:
+    """Return a digest of what a file holds now."""
+    try:
+        return digest_of(read_bounded(path, MAX_PEM_BYTES))
+    except RefusedError:
+        return None
 
-    def __init__(self, folder: Path) -> None:
+
+class Files:
+    """Reads and checks what a configuration names, from its folder; each PEM file once.
+
+    Args:
+        contents: notes what is read.
+    """
+
+    def __init__(self, folder: Path, contents: Contents | None = None) -> None:
         self._folder = folder
-        self._trust = lru_cache(maxsize=None)(_check_trust)
-        self._identity = lru_cache(maxsize=None)(_check_identity)
+        self._contents = contents or Contents()
+        self._trust = lru_cache(maxsize=None)(self._check_trust)
+        self._identity = lru_cache(maxsize=None)(self._check_identity)
+
+    def read(self, path: Path, limit: int) -> bytes:
+        """Return a file's content, and note it; raises what `read_bounded` raises."""
+        try:
+            content = read_bounded(path, limit)
+        except RefusedError:
+            self._contents.note(path, look_at(path))
+            raise
+        self._contents.note(path, digest_of(content))
+        return content
 
     @property
     def folder(self) -> Path:
@@ -59,7 +83,7 @@ class Files:
         """Return a text file's content without the line feed at its end."""
         path = self._folder / name
         try:
-            text = read_bounded(path, MAX_SECRET_BYTES).decode("ascii")
+            text = self.read(path, MAX_SECRET_BYTES).decode("ascii")
         except UnicodeDecodeError:
             raise RefusedError(f"{path} holds characters that are not ASCII", "ASCII text") from None
         return text.removesuffix("\n").removesuffix("\r")
@@ -73,40 +97,43 @@ class Files:
         self._told(self._identity(self._folder / cert_name, self._folder / key_name), cert_name)
         return self.locate(cert_name), self.locate(key_name)
 
+    def digest(self, *names: str | None) -> str:
+        """Return a digest of what the named ones of the files that were read held; empty without any."""
+        named = [self._folder / name for name in names if name is not None]
+        return self._contents.sum_up(named) if named else ""
+
     def _told(self, refusal: RefusedError | None, name: str) -> str:
         if refusal is not None:
             raise RefusedError(refusal.found, refusal.allowed)
         return self.locate(name)
 
+    def _check_trust(self, path: Path) -> RefusedError | None:
+        try:
+            self.read(path, MAX_PEM_BYTES)
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+        except RefusedError as refusal:
+            return refusal
+        except OSError:  # ssl.SSLError is one
+            return RefusedError(f"{path} holds no certificate that can be read", "a PEM file with certificates")
+        return None
 
-def _check_trust(path: Path) -> RefusedError | None:
-    try:
-        read_bounded(path, MAX_PEM_BYTES)
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
-    except RefusedError as refusal:
-        return refusal
-    except OSError:  # ssl.SSLError is one
-        return RefusedError(f"{path} holds no certificate that can be read", "a PEM file with certificates")
-    return None
+    def _check_identity(self, cert: Path, key: Path) -> RefusedError | None:
+        encrypted = False
 
+        def refuse_password() -> str:
+            nonlocal encrypted
+            encrypted = True
+            return ""
 
-def _check_identity(cert: Path, key: Path) -> RefusedError | None:
-    encrypted = False
-
-    def refuse_password() -> str:
-        nonlocal encrypted
-        encrypted = True
-        return ""
-
-    try:
-        for path in (cert, key):
-            read_bounded(path, MAX_PEM_BYTES)
-        # Without a callback of ours the library would ask for a password on the terminal.
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(cert, key, refuse_password)
-    except RefusedError as refusal:
-        return refusal
-    except OSError:  # ssl.SSLError is one
-        if encrypted:
-            return RefusedError(f"{key} is encrypted", "a private key without a password")
-        return RefusedError(f"{cert} and {key} are no pair", "a PEM certificate chain and its private key")
-    return None
+        try:
+            for path in (cert, key):
+                self.read(path, MAX_PEM_BYTES)
+            # Without a callback of ours the library would ask for a password on the terminal.
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(cert, key, refuse_password)
+        except RefusedError as refusal:
+            return refusal
+        except OSError:  # ssl.SSLError is one
+            if encrypted:
+                return RefusedError(f"{key} is encrypted", "a private key without a password")
+            return RefusedError(f"{cert} and {key} are no pair", "a PEM certificate chain and its private key")
+        return None

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from exporter.config.contents import Contents
 from exporter.config.conversion import convert
 from exporter.config.document import MAX_BYTES, compose
-from exporter.config.files import Files, read_bounded
+from exporter.config.files import Files
 from exporter.config.kinds import SecretSection
 from exporter.config.problem import ConfigError, Findings, Place, Problem, RefusedError, show
 from exporter.config.schema import Document, TargetSection, TicketKeysSection, WaveSection
@@ -19,15 +20,19 @@ from exporter.model.target import MAX_SHARED, Target
 __all__ = ["Config", "ConfigError", "Problem", "load", "parse"]
 
 
-def load(path: Path) -> Config:
+def load(path: Path, contents: Contents | None = None) -> Config:
     """Return the configuration that a file holds; names of files in it are taken from its folder.
+
+    Args:
+        contents: notes which files were read and what they held, also where they cannot be used.
 
     Raises:
         ConfigError: with all that is wrong.
     """
     findings = Findings(str(path))
+    files = Files(path.parent, contents)
     try:
-        content = read_bounded(path, MAX_BYTES)
+        content = files.read(path, MAX_BYTES)
     except RefusedError as refusal:
         findings.stop(refusal.found, refusal.allowed)
     try:
@@ -35,7 +40,7 @@ def load(path: Path) -> Config:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         findings.stop("this is not YAML: it holds bytes that are no text", "UTF-8 text", line)
-    return parse(text, str(path), path.parent)
+    return _parse(text, files, findings)
 
 
 def parse(text: str, source: str, folder: Path) -> Config:
@@ -49,13 +54,16 @@ def parse(text: str, source: str, folder: Path) -> Config:
     Raises:
         ConfigError: with all that is wrong.
     """
-    findings = Findings(source)
+    return _parse(text, Files(folder), Findings(source))
+
+
+def _parse(text: str, files: Files, findings: Findings) -> Config:
     tree = compose(text, findings)
     if tree is None:
         # A file that is being written is empty for a moment, and that must not drop all targets on a reload.
         findings.stop("nothing but space and comments", "a mapping, `targets: []` for no targets")
     document = convert(Document, tree, (), findings)
-    config = _config(document, Files(folder), findings)
+    config = _config(document, files, findings)
     findings.conclude()
     return config
 

@@ -155,8 +155,14 @@ def _tls(whole: TargetSection, place: Place, reading: Reading) -> TlsSettings:
             alone = getattr(section, name) is not None and not findings.refused((*place, other))
             if alone:
                 findings.add((*place, name), f"stands without {other}", "both or neither")
-    alpn = _alpn(whole, place, findings)
-    return TlsSettings(verify=section.verify, ca_file=ca_file, cert_file=cert_file, key_file=key_file, alpn=alpn)
+    return TlsSettings(
+        verify=section.verify,
+        ca_file=ca_file,
+        cert_file=cert_file,
+        key_file=key_file,
+        alpn=_alpn(whole, place, findings),
+        content=files.digest(section.ca_file, section.cert_file, section.key_file),
+    )
 
 
 def _expect(section: ExpectSection, place: Place, findings: Findings) -> Expect:

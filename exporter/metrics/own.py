@@ -43,6 +43,22 @@ class Reload:
     succeeded_at: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which targets are probed here.
+
+    Attributes:
+        total: targets that are configured or were found, those of other shards too.
+        own: those of them that are probed here.
+        index, count: the number of this shard, from 0 on, and how many there are.
+    """
+
+    total: int
+    own: int
+    index: int = 0
+    count: int = 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """Where the figures come from; None from a callable is nothing to show.
@@ -52,12 +68,14 @@ class Sources:
         timing_source: of the last handshake.
         reload: None where there is no configuration to load.
         reference_ok: None where the reference servers are off or were not probed yet.
+        part: which targets are probed here.
     """
 
     starvation: Callable[[], Distribution]
     timing_source: Callable[[], TimingSource | None]
     reload: Callable[[], Reload | None]
     reference_ok: Callable[[], bool | None]
+    part: Callable[[], Part | None] = lambda: None
 
 
 class OwnCollector:
@@ -81,6 +99,7 @@ class OwnCollector:
             self._read_starvation,
             self._read_source,
             self._read_reference,
+            self._read_part,
         ):
             with self._faults.guard(part.__name__):
                 rows.extend(check(part()))
@@ -107,3 +126,10 @@ class OwnCollector:
     def _read_reference(self) -> Iterator[Reading]:
         if (ok := self._sources.reference_ok()) is not None:
             yield Reading("reference_ok", (), ok)
+
+    def _read_part(self) -> Iterator[Reading]:
+        if (part := self._sources.part()) is None:
+            return
+        yield Reading("targets", (), part.total)
+        yield Reading("shard_targets", (), part.own)
+        yield Reading("shard_info", (str(part.index), str(part.count)), 1)

@@ -4,13 +4,14 @@ import asyncio
 import math
 import ssl
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from exporter.model.connections import HttpAnswer, Reuse, Staple
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Handshake
-from exporter.model.target import Address, Target, TlsVersion
+from exporter.model.target import Address, Target, TlsSettings, TlsVersion
 from exporter.probe.connection import Connection
 from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.gates import Gates
@@ -78,6 +79,10 @@ class Dialler:
         self._run_delay.close()
         if self._anchor is not None:
             self._anchor.close()
+
+    def keep_contexts(self, wanted: Collection[TlsSettings]) -> None:
+        """Let go of the TLS contexts of all other settings; one that is asked for again is made again."""
+        self._contexts.keep(wanted)
 
     async def dial(
         self,

@@ -26,6 +26,7 @@ class Memory:
 
     Attributes:
         rounds: how many there were.
+        visits: of those, how many each present backend had a part in; in a sample it is not all of them.
         history: the verdict's.
         unreached: backends that the last round did not reach; they come first in the next.
         failing: backends with which it completed no handshake; a full one is tried there before anything is offered.
@@ -36,6 +37,7 @@ class Memory:
     """
 
     rounds: int = 0
+    visits: dict[Address, int] = field(default_factory=dict)
     history: History = EMPTY
     unreached: tuple[Address, ...] = ()
     failing: frozenset[Address] = frozenset()
@@ -102,6 +104,11 @@ class Memory:
         """Drop a departed backend's ticket that nobody accepts any more."""
         self._departed.pop((kept.issuer, version), None)
 
+    def forget_sessions(self) -> None:
+        """Drop all that could be offered: it belongs to TLS settings that are out of use."""
+        for store in (self._kept, self._canaries, self._departed):
+            store.clear()
+
     def skips(self, home: Home) -> bool:
         """Say whether a version is left out this time, since the backend was found not to speak it."""
         found = self._silent_since.get(home)
@@ -135,6 +142,8 @@ class Memory:
         shaken = {seen.backend for seen in result.observations if isinstance(seen.outcome, Handshake)}
         self.failing = frozenset(result.backends) - shaken
         self.rounds += 1
+        seen = {seen.backend for seen in result.observations}
+        self.visits = {at: self.visits.get(at, 0) + (at in seen) for at in result.backends}
 
     def _see_off(self, home: Home, now: float) -> None:
         kept = self._kept.pop(home)

@@ -56,7 +56,7 @@ class Roster:
     def __init__(self, apply: Callable[[Union], None], choose: Choose = tuple) -> None:
         self._apply = apply
         self._choose = choose
-        self._handed: dict[str, tuple[Target, ...]] = {CONFIGURATION: ()}
+        self._handed: dict[str, tuple[Target, ...] | None] = {CONFIGURATION: None}
 
     def hand_over(self, source: str, targets: Sequence[Target]) -> None:
         """Take all that a source names now, in the place of what it named before."""
@@ -76,7 +76,7 @@ class Roster:
         chosen: list[Target] = []
         for source, targets in self._handed.items():
             kept: dict[str, Target] = {}
-            for target in targets:
+            for target in targets or ():
                 holder = holders.setdefault(target.name, source)
                 if holder != source or target.name in kept:
                     clashes.append(Clash(target.name, source, holder))

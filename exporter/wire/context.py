@@ -1,6 +1,7 @@
 """One ssl.SSLContext for each way of asking, shared by all targets that ask so."""
 
 import ssl
+from collections.abc import Collection
 
 from exporter.model.target import TlsSettings, TlsVersion
 from exporter.wire import tap
@@ -65,6 +66,10 @@ class Contexts:
         if context is None:
             context = self._made[key] = ClientContext(settings, version, verify=verify, attach=self._attach)
         return context
+
+    def keep(self, wanted: Collection[TlsSettings]) -> None:
+        """Let go of the contexts of all other settings; connections and sessions that have one keep it."""
+        self._made = {key: context for key, context in self._made.items() if key[0] in wanted}
 
 
 def _library_context(settings: TlsSettings, version: TlsVersion, *, verify: bool) -> ssl.SSLContext:

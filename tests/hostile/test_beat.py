@@ -19,7 +19,7 @@ from exporter.probe.dial import Dialler
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
-from exporter.schedule.scheduler import keep_beat
+from exporter.schedule.scheduler import Beat, Work
 from tests.hostile.listener import Peer, Script, closed_port, deaf_port, listening
 from tests.hostile.scripts import (
     alerting,
@@ -144,9 +144,12 @@ async def _probe(targets: list[Target]) -> Diary:
 
     try:
         async with asyncio.timeout(_MOST_SECONDS), asyncio.TaskGroup() as group:
-            beat = group.create_task(keep_beat(targets, run, miss, complain))
+            beat = Beat(group, Work(run, miss, complain))
+            for target in targets:
+                beat.begin(target)
             await _until(lambda: all(diary.rounds(target.name) >= _ROUNDS for target in targets))
-            beat.cancel()
+            for target in targets:
+                beat.end(target.name)
     finally:
         dialler.close()
     return diary

@@ -10,7 +10,7 @@ import pytest
 
 from exporter.model.target import Endpoint, Target
 from exporter.schedule.phase import phase_of
-from exporter.schedule.scheduler import keep_beat
+from exporter.schedule.scheduler import Beat, Work
 from tests.schedule.timeline import Timeline
 
 SECOND = 1_000_000_000
@@ -32,25 +32,25 @@ class Stage:
         self.bugs: dict[str, list[BaseException]] = defaultdict(list)
 
     @asynccontextmanager
-    async def playing(self, targets: Collection[Target], run: Run) -> AsyncIterator[None]:
+    async def playing(self, targets: Collection[Target], run: Run) -> AsyncIterator[Beat]:
         """Keep the beat of these targets for as long as the block lasts."""
 
         async def record(each: Target) -> None:
             self.starts[each.name].append(self.timeline.now)
             await run(each)
 
+        work = Work(
+            record,
+            lambda each, ticks: self.missed[each.name].append(ticks),
+            lambda each, error: self.bugs[each.name].append(error),
+        )
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(
-                keep_beat(
-                    targets,
-                    record,
-                    lambda each, ticks: self.missed[each.name].append(ticks),
-                    lambda each, error: self.bugs[each.name].append(error),
-                    clock=self.timeline.clock,
-                )
-            )
-            yield
-            task.cancel()
+            beat = Beat(group, work, clock=self.timeline.clock)
+            for each in targets:
+                beat.begin(each)
+            yield beat
+            for name in beat.names:
+                beat.end(name)
 
 
 async def at_once(_: Target) -> None:
@@ -185,6 +185,7 @@ async def test_the_system_clock() -> None:
             enough.set()
 
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        task = group.create_task(keep_beat([target("shop", interval=0.05)], run, lambda *_: None, lambda *_: None))
+        beat = Beat(group, Work(run, lambda *_: None, lambda *_: None))
+        beat.begin(target("shop", interval=0.05))
         await enough.wait()
-        task.cancel()
+        beat.end("shop")
