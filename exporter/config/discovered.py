@@ -1,7 +1,7 @@
 """From a list of targets in Prometheus's form to targets: `[{targets: [ADDRESS, ...], labels: {NAME: TEXT}}]`."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -109,4 +109,12 @@ def _read_groups(tree: list[object], template: Template, findings: Findings) -> 
         for number, address in enumerate(group.targets):
             place: Place = (at, "targets", number)
             if not findings.refused(place):
+                _lend_lines(findings, (at,), place, labels)
                 yield place, target(template.fill(address, labels, meta), place, reading)
+
+
+def _lend_lines(findings: Findings, group: Place, place: Place, labels: Collection[str]) -> None:
+    """Let a target's labels stand in the lines of its group's."""
+    for name in labels:
+        if (line := findings.lines.get((*group, "labels", name))) is not None:
+            findings.lines[(*place, "labels", name)] = line
