@@ -1,6 +1,7 @@
 """What a round asks beside its handshakes, each at its own slow pace, so that no round costs much more than another."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from zlib import crc32
 
 from exporter.model.connections import HelloCheck, HelloSplit, RequestPair, Staple
 from exporter.model.failure import Failure, Stage
@@ -96,15 +97,17 @@ class Asides:
     def _has_turn(self, home: Home) -> bool:
         """Say whether a version has its turn for requests: they tell of the server and not of the version.
 
-        It is every second round's, since the full handshake comes last in those.
+        It is every second visit's, since the full handshake comes last in those.
         """
         spoken = [version for version in self._target.versions if not self._memory.skips((home[0], version))]
-        if self._round and not self._round % 2:
+        visits = self._memory.visits.get(home[0], 0)
+        if visits and not visits % 2:
             return False
-        return home[1] is spoken[(self._round + 1) // 2 % len(spoken)] if spoken else False
+        return home[1] is spoken[(visits + 1) // 2 % len(spoken)] if spoken else False
 
     def _rota(self, backend: Address) -> int:
-        return (self._round + self._places[backend]) % _SELDOM
+        """Return a backend's place in the long turn: its own visits count, and neighbours stand at different places."""
+        return (self._memory.visits.get(backend, 0) + crc32(str(backend).encode())) % _SELDOM
 
     async def _ask_staple(self, home: Home) -> None:
         backend, version = home

@@ -112,7 +112,7 @@ class Round:
         pair = next(self._pairs)
         kept = self._memory.kept(home, self._means.monotonic())
         renewed = None
-        if kept is not None and self._memory.rounds % 2 and not self._in_doubt(home[0]):
+        if kept is not None and self._memory.visits.get(home[0], 0) % 2 and not self._in_doubt(home[0]):
             errand = Errand(http=self.asides.asks_resumed(home))
             renewed = await self._offer(kept, home, Origin.SELF, pair, errand)
             if _unconnected(renewed):
