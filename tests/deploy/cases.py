@@ -97,6 +97,7 @@ CASES = MappingProxyType(
             "config": TARGETS,
             "persistence": {"enabled": True, "storageClassName": "fast", "annotations": {"a": "b"}},
         },
+        "shards": {"kind": "StatefulSet", "replicas": 3, "sharded": True, "config": TARGETS, "configReload": True},
         "one with a volume": {"config": TARGETS, "persistence": {"enabled": True}},
         "one with a claim": {"config": TARGETS, "persistence": {"enabled": True, "existingClaim": "mine"}},
         "a secret of its own": {"config": TARGETS, "secretConfig": True},

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from exporter import __version__
+from exporter.cli.shard import INDEX_VARIABLE, find_shard
 from exporter.config.check import check as check_config
 from tests.deploy import validity
 from tests.deploy.cases import CASES, EVERYTHING, TARGETS
@@ -117,6 +118,21 @@ def test_a_changed_configuration_replaces_the_pods() -> None:
     assert annotations(TARGETS) != annotations({**TARGETS, "defaults": {"interval": "60s"}})
 
 
+def test_pods_that_reload_are_left_alone() -> None:
+    """Without the hash, a changed configuration changes nothing about the pods."""
+    template = find(render({"config": TARGETS, "configReload": True}), "Deployment")["spec"]["template"]
+
+    assert "checksum/config" not in template["metadata"]["annotations"]
+
+
+def test_shards_are_numbered() -> None:
+    """Each pod is told how many there are, and has its own name to find its number in."""
+    own = container(render(CASES["shards"]))
+
+    assert 2 == find_shard(own["args"][2].removeprefix("--shard="), {}, "a-2").index
+    assert {"name": INDEX_VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}} in own["env"]
+
+
 @pytest.mark.parametrize(
     ("web", "path", "port"),
     [
@@ -143,6 +159,7 @@ def test_health_is_asked_where_it_is_told(web: Object, path: str, port: str) -> 
         pytest.param({"prometheusRule": {"enabled": True, "alerts": {"Nope": {}}}}, "Nope", id="no such alert"),
         pytest.param({"prometheusRule": {"enabled": True, "thresholds": {"nope": 1}}}, "nope", id="no such threshold"),
         pytest.param({"kind": "DaemonSet", "persistence": {"enabled": True}}, "hostPath", id="DaemonSet with a claim"),
+        pytest.param({"sharded": True}, "StatefulSet", id="shards without numbers"),
         pytest.param({"replicas": 2, "persistence": {"enabled": True}}, "StatefulSet", id="replicas share a claim"),
         pytest.param({"existingSecret": "a", "config": TARGETS}, "without effect", id="two configurations"),
         pytest.param({"existingSecret": "a", "existingConfigMap": "b"}, "one of them", id="two of somebody's"),

@@ -98,6 +98,7 @@ annotations:
 {{- $v := .Values -}}
 {{- if and $v.existingConfigMap $v.existingSecret }}{{ fail "existingConfigMap and existingSecret: give one of them" }}{{ end -}}
 {{- if and (or $v.existingConfigMap $v.existingSecret) $v.config }}{{ fail "config would be without effect beside existingConfigMap or existingSecret" }}{{ end -}}
+{{- if and $v.sharded (ne $v.kind "StatefulSet") }}{{ fail "sharded: only the pods of a StatefulSet have numbers; take kind: StatefulSet" }}{{ end -}}
 {{- if and $v.persistence.enabled (eq $v.kind "DaemonSet") }}{{ fail "persistence: the pods of a DaemonSet cannot each have a claim; take extraVolumes with a hostPath" }}{{ end -}}
 {{- if and $v.persistence.enabled (eq $v.kind "Deployment") (gt (int $v.replicas) 1) }}{{ fail "persistence: the replicas of a Deployment would share one state file; take kind: StatefulSet" }}{{ end -}}
 {{- if and $v.persistence.existingClaim (ne $v.kind "Deployment") }}{{ fail "persistence.existingClaim is for a Deployment" }}{{ end -}}

@@ -11,7 +11,7 @@ metadata:
     {{- end }}
   annotations:
     kubectl.kubernetes.io/default-container: tlsprobe
-    {{- if include "tlsprobe.ownConfig" . }}
+    {{- if and (include "tlsprobe.ownConfig" .) (not .Values.configReload) }}
     checksum/config: {{ include "tlsprobe.config" . | sha256sum }}
     {{- end }}
     {{- with .Values.podAnnotations }}
@@ -73,6 +73,9 @@ spec:
     {{- if include "tlsprobe.hasConfig" . }}
     - --config=/etc/tlsprobe/config.yaml
     {{- end }}
+    {{- if .Values.sharded }}
+    - --shard=auto/{{ .Values.replicas }}
+    {{- end }}
     - --web.listen-address=:{{ .Values.web.port }}
     {{- with .Values.web.configSecret }}
     - --web.config.file=/etc/tlsprobe-web/web.yml
@@ -87,9 +90,17 @@ spec:
     {{- with .Values.extraArgs }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-  {{- with .Values.extraEnv }}
+  {{- if or .Values.sharded .Values.extraEnv }}
   env:
+    {{- if .Values.sharded }}
+    # The host's name is the node's with hostNetwork.
+    - name: TLSPROBE_SHARD_INDEX
+      valueFrom:
+        fieldRef: {fieldPath: metadata.name}
+    {{- end }}
+    {{- with .Values.extraEnv }}
     {{- toYaml . | nindent 4 }}
+    {{- end }}
   {{- end }}
   {{- with .Values.extraEnvFrom }}
   envFrom:
