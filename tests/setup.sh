@@ -24,6 +24,8 @@ programs=( # program, and the package that has it
     mariadbd mariadb-server-core
     tinyproxy tinyproxy-bin
     curl curl
+    chromium chromium
+    chromedriver chromium-driver
     zsh zsh
     fish fish
     groff groff-base

@@ -1,0 +1,65 @@
+"""The demonstration: its story against the exporter's own metrics, and its pages in a real browser."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from exporter.cli import main
+from tests.demo.browser import Browser, browsing
+from tests.demo.pictures import look_at_all
+from tests.demo.playing import Demo, playing
+
+
+@pytest.mark.servers("chromium", "chromedriver")
+@pytest.mark.timeout(180)
+def test_story(tmp_path: Path) -> None:
+    """The story is told to its end, as the metrics have it, and the split backend stands out on the pages."""
+    with browsing(tmp_path) as browser, playing(speed=20) as demo:
+        demo.read_until("TLS 1.3 consistent")
+        assert demo.value("tlsprobe_ticket_key_state", target="shop", state="consistent") == 2
+        demo.read_until("TLS 1.3 rotating")
+        demo.read_until("TLS 1.3 split")
+        with demo.held():
+            assert demo.value("tlsprobe_ticket_key_state", target="shop", state="split") == 2
+            assert demo.value("tlsprobe_ticket_key_changes_total", target="shop") >= 6
+            _look(browser, demo)
+        demo.read_until("That was it.")
+        assert demo.process.wait(20) == 0
+
+    states = re.findall(r"Seen: TLS 1.3 (.*?); TLS 1.2 (.*?);", demo.told)
+    expected = ["consistent", "rotating", "consistent", "rotating", "one way", "split", "consistent"]
+    assert states == [(state, state) for state in expected]
+
+
+def _look(browser: Browser, demo: Demo) -> None:
+    forgotten = re.findall(r"127\.0\.0\.4:\d+", demo.told)[0]
+    for view, picture in look_at_all(browser, demo.url):
+        assert browser.overflow() <= 0, view
+        assert browser.serious_faults() == [], view
+        assert browser.complaints() == [], view
+        assert len(picture) > 20_000, view
+        if "target" in view.name:
+            assert f"Against the majority: {forgotten}" in browser.text("#verdict")
+            assert browser.count(".lane.one.odd") == 2
+            assert forgotten in browser.text(".lane.one.odd")
+            assert browser.count("#matrix .offer.against") >= 4
+            assert browser.count("#keys rect.piece") > 10
+        else:
+            assert "split" in browser.text("#targets .row")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param(["--speed", "0"], '"0" is no speed; allowed: 0.1 to 100', id="no speed"),
+        pytest.param(["--port", "http"], '"http" is no port; allowed: 0 to 65535', id="no port"),
+    ],
+)
+def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A word that makes no sense is told before anything is started."""
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", *words])
+
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err
