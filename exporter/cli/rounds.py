@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from exporter.discovery.dns import Resolver
+from exporter.discovery.finder import open_finder
 from exporter.model.target import Target
 from exporter.model.verdicts import RoundResult
 from exporter.probe.dial import Dialler
@@ -18,13 +18,15 @@ from exporter.verdict.rules import Rules
 @asynccontextmanager
 async def rounds_of(target: Target, rules: Rules) -> AsyncIterator[Callable[[], Awaitable[RoundResult]]]:
     """Give a function that makes the next round; what is remembered from one to the next ends with the block."""
-    dialler, resolver, memory = Dialler(), Resolver(), Memory()
+    dialler, memory = Dialler(), Memory()
     prober = Prober(Means(dialler.dial, time.monotonic, time.time, random.random, dialler.ask_staple), rules)
 
-    async def make_round() -> RoundResult:
-        return await prober.run_round(target, await resolver.resolve(target), memory)
-
     try:
-        yield make_round
+        async with open_finder() as finder:
+
+            async def make_round() -> RoundResult:
+                return await prober.run_round(target, await finder.resolve(target), memory)
+
+            yield make_round
     finally:
         dialler.close()

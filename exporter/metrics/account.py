@@ -170,6 +170,7 @@ class TargetAccount:
         present: all backends of the last round, those beyond the cap too.
         backends: those that have series of their own.
         capped: how often a backend was left without.
+        left_out: how often an address was not probed, since there are too many.
         ended: Unix time of the last round's end in seconds, None before the first.
         supported: whether a backend speaks a version, as far as the last round's verdict knew.
         idles, staples: what is known of idle connections and of stapled answers.
@@ -182,6 +183,7 @@ class TargetAccount:
         self.rounds = 0
         self.overruns = 0
         self.capped = 0
+        self.left_out = 0
         self.ended: float | None = None
         self.failures = {(stage, reason): 0 for stage, reasons in STAGE_REASONS.items() for reason in reasons}
         self.traffic = TargetTraffic()

@@ -33,7 +33,10 @@ holds it to the table.
 - The series of a backend that the name no longer stands for are gone after the next round, its counters too. If it
   comes back, they begin at 0.
 - Only the first {MAX_BACKENDS} backends of a target have series of their own. `tlsprobe_series_capped_total` grows when
-  there are more.
+  there are more. `tlsprobe_backends_left_out_total` grows where a target stands for more addresses than its
+  `probe.max_backends`.
+- `source` is the configured name of one that names targets while we run. What could not be used of a list leaves the
+  list before it in force, and the log says what it was.
 - A gauge without a value is absent. No gauge has a special number for "not known".
 - Ratios of two counters are for the query, such as
   `rate(tlsprobe_resumptions_total[5m]) / rate(tlsprobe_resumption_attempts_total[5m])`. The share of their hint that

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from exporter.metrics.cold_families import COLD
 from exporter.metrics.connection_families import CONNECTIONS
 from exporter.metrics.family import Family, counter, gauge, histogram
+from exporter.metrics.source_families import SOURCES
 from exporter.metrics.wave_families import WAVE
 from exporter.metrics.yardstick_families import YARDSTICK
 from exporter.model.failure import STAGE_REASONS
@@ -35,6 +36,11 @@ _ROUNDS = (
         "expected_backends",
         "target",
         "Addresses that the target should at least stand for; absent if none were promised.",
+    ),
+    counter(
+        "backends_left_out_total",
+        "target",
+        "Addresses beyond the target's bound, which were not probed; counted once an address and round.",
     ),
     gauge("version_supported", "target backend tls", "Whether the backend speaks the TLS version; absent until known."),
     counter(
@@ -238,6 +244,9 @@ _OWN = (
         "",
         "Whether the probes of the built-in reference servers found what is known to be true; absent without them.",
     ),
+    gauge("targets", "", "Targets that are configured or were found, those of other shards too."),
+    gauge("shard_targets", "", "Those of them that are probed by this exporter."),
+    gauge("shard_info", "index count", "Which shard this exporter is, from 0 on, and of how many; always 1."),
     counter(
         "exposition_faults_total",
         "",
@@ -245,7 +254,7 @@ _OWN = (
     ),
 )
 
-TABLE = _ROUNDS + _TIMES + _RESUMPTION + _KEYS + CONNECTIONS + COLD + _EXPECTATIONS + WAVE + YARDSTICK + _OWN
+TABLE = _ROUNDS + _TIMES + _RESUMPTION + _KEYS + CONNECTIONS + COLD + _EXPECTATIONS + WAVE + YARDSTICK + SOURCES + _OWN
 
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in TABLE})
 """The table by name, without the prefix."""

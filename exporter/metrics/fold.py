@@ -30,6 +30,7 @@ def fold(account: TargetAccount, result: RoundResult) -> None:
     account.adopt(result.target)
     account.keep(result.backends, result.supported)
     account.rounds += 1
+    account.left_out += result.left_out
     account.ended = result.started + result.elapsed
     for _, failure in result.failures:
         account.count_failure(failure)

@@ -40,6 +40,7 @@ def _target(account: TargetAccount) -> Iterator[Reading]:
     yield Reading("rounds_total", target, account.rounds)
     yield Reading("round_overruns_total", target, account.overruns)
     yield Reading("series_capped_total", target, account.capped)
+    yield Reading("backends_left_out_total", target, account.left_out)
     yield from _failures(account)
     if account.ended is not None:
         yield Reading("last_round_timestamp_seconds", target, account.ended)

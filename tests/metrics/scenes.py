@@ -7,7 +7,8 @@ from exporter.config.settings import WaveSettings
 from exporter.metrics.collector import LedgerCollector
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
-from exporter.metrics.own import Build, OwnCollector, Reload, Sources
+from exporter.metrics.own import Build, OwnCollector, Part, Reload, Sources
+from exporter.metrics.sources import SourceCollector
 from exporter.metrics.wave import WaveCollector
 from exporter.metrics.yardstick import YardstickAccount, YardstickCollector
 from exporter.model.connections import (
@@ -27,6 +28,7 @@ from exporter.model.connections import (
 )
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Mode, Origin, Ticket, TimingSource
+from exporter.model.source import Standing
 from exporter.model.target import Endpoint, Expect, Resumption, StartTls
 from exporter.model.verdicts import (
     BackendState,
@@ -65,7 +67,7 @@ from tests.metrics.rounds import (
     timing,
 )
 
-Shown = LedgerCollector | OwnCollector | WaveCollector | YardstickCollector
+Shown = LedgerCollector | OwnCollector | SourceCollector | WaveCollector | YardstickCollector
 
 BUILD = Build("0.1.0", "3.11.7", "OpenSSL 3.0.19 27 Jan 2026")
 
@@ -315,6 +317,7 @@ def own() -> Sequence[Shown]:
         timing_source=lambda: TimingSource.KERNEL,
         reload=lambda: Reload(successful=False, succeeded_at=STARTED),
         reference_ok=lambda: True,
+        part=lambda: Part(total=10, own=3, index=2, count=4),
     )
     return [OwnCollector(BUILD, sources, Faults(Unheard()))]
 
@@ -322,6 +325,16 @@ def own() -> Sequence[Shown]:
 def wave() -> Sequence[Shown]:
     """A wave of clients that was configured."""
     return [WaveCollector(WaveSettings(clients=100_000, servers=5, ceiling=5000, window=10, resumed_ceiling=8000))]
+
+
+def sources() -> Sequence[Shown]:
+    """A source that is well, one that has lost its way, and one that never found it."""
+    standings = {
+        "inventory": Standing(targets=20, successful=True, succeeded_at=STARTED),
+        "files, north": Standing(targets=3, successful=False, succeeded_at=STARTED - 60, failures=12),
+        "new": Standing(failures=1),
+    }
+    return [SourceCollector(lambda: standings)]
 
 
 def yardstick() -> Sequence[Shown]:
@@ -357,5 +370,6 @@ SCENES: Mapping[str, Callable[[], Sequence[Shown]]] = {
     "foreign": foreign,
     "own": own,
     "wave": wave,
+    "sources": sources,
     "yardstick": yardstick,
 }

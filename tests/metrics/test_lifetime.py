@@ -1,5 +1,7 @@
 """When series begin, and when they are gone."""
 
+from dataclasses import replace
+
 import pytest
 
 from exporter.metrics.ledger import Ledger
@@ -224,6 +226,18 @@ def test_only_the_first_backends_have_series() -> None:
     assert 6 == full_house.value("handshake_duration_seconds_count", tls=TLS13, mode="full")
     assert {str(A), str(C)} == {labels["backend"] for labels in moved_up.labels("success")}
     assert 2 == moved_up.value("series_capped_total")
+
+
+def test_addresses_beyond_the_bound_are_counted() -> None:
+    """Each round counts the addresses that were not probed, from 0 on."""
+    ledger = Ledger()
+    ledger.admit(target())
+    counts = [Scrape(ledger).value("backends_left_out_total")]
+    for left_out in (3, 0, 2):
+        ledger.fold(replace(round_of(target(), (A,), [full()]), left_out=left_out))
+        counts.append(Scrape(ledger).value("backends_left_out_total"))
+
+    assert [0, 3, 3, 5] == counts
 
 
 def test_without_http_there_are_no_series_of_it() -> None:
