@@ -9,8 +9,8 @@ from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.observation import Ticket, TlsFacts
 from exporter.model.target import Address, Endpoint, ProbeSettings, Resolved, Target, TlsVersion
 from exporter.model.verdicts import RoundResult
-from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.dial import Dialled
+from exporter.probe.errand import PLAIN, Errand
 from exporter.probe.means import Means
 from exporter.probe.memory import Memory
 from exporter.probe.run import Prober
