@@ -5,6 +5,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -171,6 +172,99 @@ async def test_cancelling_ends_all_at_once() -> None:
     assert sorted(ended) == ["a", "b"]
     assert not stage.bugs
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_others_come_and_go() -> None:
+    """Targets that begin or end leave the ticks of the others where they are."""
+    undisturbed, changing = Stage(), Stage()
+    async with undisturbed.playing([target("shop")], at_once):
+        await undisturbed.timeline.pass_by(600)
+    async with changing.playing([target("shop")], at_once) as beat:
+        for number in range(60):
+            beat.begin(target(f"t{number}"))
+            await changing.timeline.pass_by(10)
+            beat.end(f"t{number}")
+
+    assert changing.starts["shop"] == undisturbed.starts["shop"]
+    assert all(len(starts) <= 2 for name, starts in changing.starts.items() if name != "shop")
+
+
+async def test_an_end_cuts_the_round() -> None:
+    """The round of a target that ends is over at once, and nothing is told of it."""
+    stage = Stage()
+    ended: list[str] = []
+
+    async def run(each: Target) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(each.name)
+
+    async with stage.playing([target("gone"), target("stays")], run) as beat:
+        await stage.timeline.pass_by(5)
+        beat.end("gone")
+        await stage.timeline.pass_by(5)
+
+        assert ended == ["gone"]
+    assert not stage.bugs
+
+
+async def test_other_settings() -> None:
+    """With the same interval the next round takes the new settings, at the very tick at which it would have been."""
+    stage = Stage()
+    seen: list[float] = []
+
+    async def run(each: Target) -> None:
+        seen.append(each.timeout)
+
+    async with stage.playing([target("shop", interval=10)], run) as beat:
+        await stage.timeline.pass_by(101)
+        before = list(stage.starts["shop"])
+        beat.alter(replace(target("shop", interval=10), timeout=1.0))
+        await stage.timeline.pass_by(100)
+
+    assert seen == [5.0] * len(before) + [1.0] * 10
+    assert {after - before for before, after in itertools.pairwise(stage.starts["shop"][1:])} == {10 * SECOND}
+
+
+@pytest.mark.parametrize(("before", "after"), [(3600.0, 10.0), (10.0, 3600.0), (30.0, 20.0)])
+async def test_another_interval(before: float, after: float) -> None:
+    """With another interval the ticks are where they would be if it had been so from the start."""
+    stage = Stage()
+    async with stage.playing([target("shop", interval=before)], at_once) as beat:
+        await stage.timeline.pass_by(100)
+        done = len(stage.starts["shop"])
+        beat.alter(target("shop", interval=after))
+        now = stage.timeline.now
+        await stage.timeline.pass_by(3 * after)
+
+    nanoseconds = round(after * SECOND)
+    starts = stage.starts["shop"][done:]
+    assert len(starts) == 3
+    assert 0 < starts[0] - now <= nanoseconds
+    assert {(start - phase_of("shop", nanoseconds)) % nanoseconds for start in starts} == {0}
+
+
+async def test_another_interval_during_a_round() -> None:
+    """A round under way ends as it began, and the new interval's ticks follow it."""
+    stage = Stage()
+    async with stage.playing([target("shop", interval=3600)], lambda _: stage.timeline.sleep(7)) as beat:
+        await stage.timeline.pass_by(5)
+        beat.alter(target("shop", interval=10))
+        await stage.timeline.pass_by(60)
+
+    assert {after - before for before, after in itertools.pairwise(stage.starts["shop"][1:])} == {10 * SECOND}
+    assert len(stage.starts["shop"]) >= 6
+
+
+async def test_another_interval_before_the_first_round() -> None:
+    """Whoever is altered before its first round does not wait for a tick of the new interval either."""
+    stage = Stage()
+    async with stage.playing([target("shop", interval=10)], at_once) as beat:
+        beat.alter(target("shop", interval=3600))
+        await stage.timeline.pass_by(5)
+
+    assert len(stage.starts["shop"]) == 1
 
 
 async def test_the_system_clock() -> None:

@@ -1,0 +1,1 @@
+"""Targets parted among exporters."""
