@@ -12,6 +12,7 @@ from exporter.discovery.dns import Resolver
 from exporter.discovery.kubernetes.account import find_account
 from exporter.discovery.literal import in_order
 from exporter.discovery.srv import SrvRecords
+from exporter.discovery.whole import WholeNames
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.source import BackendFacts, KubernetesService, SrvName
 from exporter.model.target import Address, Endpoint, Resolved, Target
@@ -100,4 +101,4 @@ async def open_finder(environment: Mapping[str, str] = os.environ) -> AsyncItera
             from exporter.discovery.kubernetes.services import open_services  # noqa: PLC0415
 
             services = await stack.enter_async_context(open_services(account))
-        yield Finder(Resolver(), SrvRecords(), services)
+        yield Finder(Resolver(lookup=WholeNames()), SrvRecords(), services)
