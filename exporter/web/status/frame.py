@@ -56,13 +56,18 @@ def _brand(site: Site) -> Html:
 
 
 def _links(site: Site) -> Html:
-    links = (("Targets", "./"), ("Metrics", "metrics"), ("API", "api/v1/targets"), ("Ready", "-/ready"))
-    return element("nav", *(element("a", text, href=site.root + where) for text, where in links), aria_label="Site")
+    links = (("Targets", "./"), ("Metrics", "metrics"), ("API", "api/v1/targets"))
+    return element("nav", *(_link(site, text, where) for text, where in links), aria_label="Site")
+
+
+def _link(site: Site, text: str, where: str) -> Html:
+    return element("a", text, href=site.root + where)
 
 
 def _footer(site: Site) -> Html:
     return join(
         element("span", f"TLS resumption exporter {site.version}"),
+        element("span", _link(site, "Health", "-/healthy"), " ", _link(site, "Readiness", "-/ready")),
         element("span", "as of ", moment(site.now), " UTC", id="as-of"),
     )
 
