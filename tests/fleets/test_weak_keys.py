@@ -7,8 +7,8 @@ import pytest
 from exporter.model.observation import Handshake, Ticket
 from exporter.model.target import TlsVersion
 from exporter.model.verdicts import Danger, Weakness
-from exporter.probe.errand import Errand
 from exporter.probe.dial import Dialler
+from exporter.probe.errand import Errand
 from exporter.verdict.weakness import weakness_of
 from tests.fleets.watch import site, watching
 from tests.servers import fleet, haproxy, nginx
@@ -34,7 +34,9 @@ async def tickets_of(server: Server, authority: Authority, version: TlsVersion) 
     """Return the tickets of one full handshake."""
     dialler = Dialler()
     try:
-        dialled = await dialler.dial(site([server.address], authority), server.address, version, errand=Errand(http=True))
+        dialled = await dialler.dial(
+            site([server.address], authority), server.address, version, errand=Errand(http=True)
+        )
     finally:
         dialler.close()
     assert isinstance(dialled.outcome, Handshake)

@@ -101,7 +101,9 @@ async def watching(
     """Watch a target; unless told otherwise, chance adds no stray offers."""
     dialler, clock = Dialler(), Clock()
     try:
-        yield Watch(target, Prober(Means(dialler.dial, clock.monotonic, clock.unix, chance, dialler.ask_staple), rules), clock)
+        yield Watch(
+            target, Prober(Means(dialler.dial, clock.monotonic, clock.unix, chance, dialler.ask_staple), rules), clock
+        )
     finally:
         dialler.close()
 

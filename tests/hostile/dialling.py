@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from exporter.model.failure import Failure
 from exporter.model.observation import Handshake
 from exporter.model.target import Address, Endpoint, HttpSettings, Target, TlsSettings, TlsVersion
-from exporter.probe.errand import Errand
 from exporter.probe.dial import Dialler
+from exporter.probe.errand import Errand
 from exporter.wire.tls import Session
 from tests.servers.certificates import SERVER_NAME, Leaf
 
