@@ -114,7 +114,7 @@ def hosts(tmp_path: Path) -> Hosts:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        pytest.param(["check", "config.example.yaml"], 0, "OK: 1 target", id="check, good"),
+        pytest.param(["check", "config.example.yaml"], 0, "OK: ", id="check, good"),
         pytest.param(["check", "tests/config/bad/interval-below-timeout.yaml"], 1, "allowed", id="check, bad"),
         pytest.param(["check", "nowhere.yaml"], 1, "nowhere.yaml", id="check, no such file"),
         pytest.param(["schema"], 0, '"$schema"', id="schema"),

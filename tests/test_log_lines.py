@@ -88,3 +88,35 @@ def test_nobody_reads_the_log(tmp_path: Path) -> None:
         os.close(writer)
 
     assert 0 == daemon.process.returncode
+
+
+@pytest.mark.servers("nginx")
+def test_what_resumed_connections_are_answered(tmp_path: Path, ports: Ports, leaf: Leaf, authority: Authority) -> None:
+    """An application that turns resumed connections away is told of as such, with both statuses."""
+    (where,) = fleet.addresses(ports.claim(), 1)
+    turned_away = Settings(
+        leaf=leaf, server="location = / { if ($ssl_session_reused = r) { return 421; } return 204; }"
+    )
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        f"""\
+defaults: {{interval: 1s, timeout: 1s}}
+targets:
+  - name: site
+    address: site.test:{where.port}
+    backends: ["{where}"]
+    tls: {{ca_file: {authority.file}, versions: ["1.3"]}}
+reference: {{enabled: false}}
+log: {{format: json}}
+"""
+    )
+    with (
+        nginx.start(tmp_path / "server", where, turned_away),
+        running(tmp_path, ("--config", str(config))) as daemon,
+    ):
+        daemon.wait_until(lambda: any("asides" in line for line in rounds(daemon)), "mismatch", 30.0)
+        last = next(line for line in rounds(daemon) if "asides" in line)
+
+    assert "warning" == last["level"]
+    assert f"{where} answers 421 over resumed connections, and 204 over those of full handshakes" == last["asides"]
+    assert isinstance(last["connections"], int)
