@@ -157,8 +157,14 @@ def test_certificate_files(authority: Authority, leaf: Leaf) -> None:
     names = [path.relative_to(folder) for path in (authority.file, leaf.certificate_file, leaf.key_file)]
     tls = target_with("ca_file: {}, cert_file: {}, key_file: {}".format(*names), folder).tls
 
+    assert tls.content
     assert (
-        TlsSettings(ca_file=str(authority.file), cert_file=str(leaf.certificate_file), key_file=str(leaf.key_file))
+        TlsSettings(
+            ca_file=str(authority.file),
+            cert_file=str(leaf.certificate_file),
+            key_file=str(leaf.key_file),
+            content=tls.content,
+        )
         == tls
     )
 
