@@ -10,7 +10,7 @@ from pathlib import Path
 
 from exporter.demo import exhibit, fleet
 from exporter.demo.play import Stage, play
-from exporter.demo.story import FIRST_KEY, LENGTH, STORY
+from exporter.demo.story import FIRST_KEY, LENGTH, STORY, pace_of
 from exporter.model.target import Address
 from exporter.reference.certificates import make_credentials
 from exporter.reference.ports import reserve
@@ -31,10 +31,11 @@ def demo(words: Namespace) -> int:
 
 def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tlsprobe-demo-")))
+    pace = pace_of(words.speed)
     credentials = make_credentials()
     backends = stack.enter_context(fleet.start(credentials, FIRST_KEY))
     listen = Address(_HOST, words.port) if words.port else reserve(stack)
-    file = exhibit.write_configuration(folder, listen, backends.addresses, credentials.ca, words.speed)
+    file = exhibit.write_configuration(folder, listen, backends.addresses, credentials.ca, pace)
     shown = stack.enter_context(exhibit.start(folder, file, listen))
     tell = functools.partial(print, flush=True)
     tell(f"Three backends at {', '.join(map(str, backends.addresses))}, and an exporter that watches them.")
@@ -45,7 +46,7 @@ def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
     tell(f"\nThe story takes {LENGTH / words.speed:.0f} seconds or a few more; Ctrl-C ends it.")
     addresses = tuple(map(str, backends.addresses))
     stage = Stage(addresses, backends.obey, shown.look, time.sleep, time.monotonic, tell)
-    code = SEEN if play(STORY, stage, words.speed) else NOT_SEEN
+    code = SEEN if play(STORY, stage, pace) else NOT_SEEN
     if words.stay:
         tell("\nAll of it goes on as it is now, until Ctrl-C.")
         while True:

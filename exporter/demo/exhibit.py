@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from exporter.demo.story import GRACE, INTERVAL, SHORTEST_INTERVAL, Sight
+from exporter.demo.story import Pace, Sight
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import TargetState
 from exporter.reference.listeners import SERVER_NAME
 
 NAME = "shop"
-_ROUNDS_IN_GRACE = 4  # at the least, so that a rotation is seen to go on
 _ASK_SECONDS = 5.0
 _START_SECONDS = 20.0
 _END_SECONDS = 3.0
@@ -65,14 +64,13 @@ class Exhibit:
         return text
 
 
-def write_configuration(folder: Path, listen: Address, backends: Sequence[Address], ca: str, speed: float) -> Path:
+def write_configuration(folder: Path, listen: Address, backends: Sequence[Address], ca: str, pace: Pace) -> Path:
     """Write what the exporter reads, and return the file."""
     (folder / "ca.pem").write_text(ca)
-    interval = max(SHORTEST_INTERVAL, INTERVAL / speed)
     document = {
         "listen": [str(listen)],
-        "defaults": {"interval": f"{interval:g}s", "timeout": f"{interval / 2:g}s"},
-        "ticket_keys": {"grace": f"{max(_ROUNDS_IN_GRACE * interval, GRACE / speed):g}s"},
+        "defaults": {"interval": f"{pace.interval:g}s", "timeout": f"{pace.interval / 2:g}s"},
+        "ticket_keys": {"grace": f"{pace.grace:g}s"},
         "targets": [
             {
                 "name": NAME,

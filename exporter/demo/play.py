@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from exporter.demo.fleet import Order
-from exporter.demo.story import LENGTH, Sight, Step
+from exporter.demo.story import LENGTH, Pace, Sight, Step
 
 _PATIENCE = 30.0
 """Seconds in which a step must be seen, whatever the speed."""
@@ -31,21 +31,26 @@ class Stage:
     tell: Callable[[str], None]
 
 
-def play(steps: Sequence[Step], stage: Stage, speed: float) -> bool:
+def play(steps: Sequence[Step], stage: Stage, pace: Pace) -> bool:
     """Play all steps and return whether each was seen; one that was not ends the story.
 
-    Args:
-        speed: how many times as fast as it is written; a step is not left before it was seen.
+    No step is left before it was seen, whatever the pace.
     """
-    began = stage.clock()
+    speed = pace.speed
+    began = ordered = stage.clock()
     lost = 0.0  # seconds by which waiting for a sight has moved what follows
     for step in steps:
-        stage.sleep(max(0.0, began + lost + step.at / speed - stage.clock()))
+        due = began + lost + step.at / speed
+        if step.settled and (settled := ordered + pace.settling) > due:
+            lost += settled - due
+            due = settled
+        stage.sleep(max(0.0, due - stage.clock()))
         stage.tell(f"\n{_minutes(stage.clock() - began)}  {step.happens}")
         for number, order in enumerate(step.orders):
             if number and step.pause:
                 stage.sleep(step.pause / speed)
             stage.obey(order)
+            ordered = stage.clock()
         stage.tell(f"{_MARGIN}Look: {step.look}")
         asked = stage.clock()
         sight = _await(step, stage)

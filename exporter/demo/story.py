@@ -6,16 +6,37 @@ from exporter.demo.fleet import HOSTS, Order
 from exporter.model.target import TlsVersion
 from exporter.model.verdicts import TargetState
 
-INTERVAL = 2.0
-"""Seconds between rounds at speed 1; they are never shorter than SHORTEST_INTERVAL."""
-SHORTEST_INTERVAL = 1.0
-GRACE = 12.0
-"""Seconds after a change of key, at speed 1, in which backends may differ; at least some rounds."""
+_INTERVAL, _SHORTEST_INTERVAL = 2.0, 1.0  # seconds
+_GRACE = 4  # rounds
+_SETTLING = 4  # rounds, beyond the grace
 LENGTH = 120.0
 FIRST_KEY = "key 1"
 _EVERYBODY = range(len(HOSTS))
 _FORGOTTEN = len(HOSTS) - 1
 _OTHERS = range(_FORGOTTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long things take, in seconds.
+
+    Attributes:
+        speed: how many times as fast as it is written the story is told.
+        interval: from one round of the exporter to the next.
+        grace: after a change of key, in which backends may differ.
+        settling: after which a rotation is over, so that the exporter takes a further change for a new one.
+    """
+
+    speed: float
+    interval: float
+    grace: float
+    settling: float
+
+
+def pace_of(speed: float) -> Pace:
+    """Return the pace of a story that is told so many times as fast; rounds cannot follow each other at any pace."""
+    interval = max(_SHORTEST_INTERVAL, _INTERVAL / speed)
+    return Pace(speed, interval, _GRACE * interval, (_GRACE + _SETTLING) * interval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +52,7 @@ class Step:
         state: that must be seen then, of each TLS version.
         odd: numbers of the backends that must stand out then.
         whole: whether tickets must have lived through all of it so far.
+        settled: whether it waits until the change before it is over.
     """
 
     at: float
@@ -41,6 +63,7 @@ class Step:
     pause: float = 0.0
     odd: tuple[int, ...] = ()
     whole: bool = False
+    settled: bool = False
 
 
 STORY = (
@@ -71,21 +94,22 @@ STORY = (
         whole=True,
     ),
     Step(
-        42,
+        46,
         "The next rotation reaches two backends. The third is forgotten.",
         "For as long as a rotation may take, the state is rotating: two lanes have a new colour, one has not.",
         TargetState.ROTATING,
         orders=tuple(Order(backend, "key 3", ("key 2", FIRST_KEY)) for backend in _OTHERS),
+        settled=True,
     ),
     Step(
-        58,
+        60,
         "Nobody notices, and the time that a rotation may take is over.",
         "The forgotten backend stands out: it refuses the others' new tickets, while they still accept its own.",
         TargetState.ONE_WAY,
         odd=(_FORGOTTEN,),
     ),
     Step(
-        72,
+        76,
         "The two backends drop the old keys, as planned.",
         "Now neither side accepts the other's tickets: the fleet is split. Returning clients pay for full handshakes.",
         TargetState.SPLIT,
@@ -93,7 +117,7 @@ STORY = (
         odd=(_FORGOTTEN,),
     ),
     Step(
-        98,
+        100,
         "The forgotten backend gets the new key, and all accept the old ones for a while.",
         "The matrix is green again, and so is every lane's end.",
         TargetState.CONSISTENT,
