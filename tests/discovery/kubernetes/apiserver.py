@@ -47,7 +47,7 @@ class ApiServer:
         bodies: are sent as a list, instead of the right one, one a request.
         too_old: whether any version is too old to watch from, until the next list.
         page: slices in one part of a list.
-        hangs: whether requests get no answer for the time being.
+        answering: cleared while requests get no answer.
     """
 
     def __init__(self) -> None:
@@ -58,8 +58,8 @@ class ApiServer:
         self.bodies: list[bytes] = []
         self.too_old = False
         self.page = 500
-        self.hangs = asyncio.Event()
-        self.hangs.set()
+        self.answering = asyncio.Event()
+        self.answering.set()
         self._version = 100
         self._slices: dict[str, Json] = {}
         self._log: list[tuple[int, Json]] = []
@@ -125,7 +125,7 @@ class ApiServer:
         """Answer one request."""
         self.requests.append(dict(request.query))
         self.tokens.append(request.headers.get("Authorization", ""))
-        await self.hangs.wait()
+        await self.answering.wait()
         if self.tokens[-1] != f"Bearer {self.accepted}":
             return web.json_response({"code": 401}, status=401)
         if self.statuses:
@@ -146,6 +146,7 @@ class ApiServer:
         if self.too_old:
             return web.json_response({"kind": "Status", "code": 410}, status=410)
         seen = int(request.query["resourceVersion"])
+        end = asyncio.get_running_loop().time() + int(request.query["timeoutSeconds"])
         response = web.StreamResponse()
         await response.prepare(request)
         transport = request.transport
@@ -164,7 +165,10 @@ class ApiServer:
                     if event.get("type") == "ERROR":
                         return response
                 self._changed.clear()
-                await self._changed.wait()
+                async with asyncio.timeout_at(end):
+                    await self._changed.wait()
+        except TimeoutError:
+            return response
         finally:
             self._transports.discard(transport)
 

@@ -50,7 +50,9 @@ class Cluster:
 
 
 @asynccontextmanager
-async def cluster_at(tmp_path: Path, authority: Authority, leaf: Leaf, bounds: Bounds) -> AsyncIterator[Cluster]:
+async def cluster_at(
+    tmp_path: Path, authority: Authority, leaf: Leaf, bounds: Bounds, first_answer: float = 8.0
+) -> AsyncIterator[Cluster]:
     """Give a cluster whose pauses between tries are a hundredth of what they are."""
     folder = tmp_path / "account"
     write_account(folder, authority)
@@ -63,7 +65,7 @@ async def cluster_at(tmp_path: Path, authority: Authority, leaf: Leaf, bounds: B
             return tasks[-1]
 
         means = Means(time.monotonic, lambda seconds: asyncio.sleep(seconds / 100), lambda: 0.5)
-        services = Services(api, means, hold, first_answer=3)
+        services = Services(api, means, hold, first_answer=first_answer)
         try:
             yield Cluster(server, services, folder)
         finally:
@@ -75,7 +77,7 @@ async def cluster_at(tmp_path: Path, authority: Authority, leaf: Leaf, bounds: B
 @pytest.fixture
 async def cluster(tmp_path: Path, authority: Authority, leaf: Leaf) -> AsyncIterator[Cluster]:
     """A cluster with two backends, whose watches end by themselves after a long time."""
-    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=1.0, watch=30)) as made:
+    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=10.0, watch=30)) as made:
         made.server.put(slice_of(member(A, pod="web-a"), member(B, pod="web-b")))
         yield made
 
@@ -238,7 +240,7 @@ async def test_a_renewed_token(cluster: Cluster, authority: Authority) -> None:
 
 async def test_a_foreign_authority(tmp_path: Path, authority: Authority, leaf: Leaf) -> None:
     """An API server that the service account's CA has not signed for gets no token."""
-    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=1.0)) as cluster:
+    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=10.0)) as cluster:
         pem = (cluster.folder / "ca.crt").read_text()
         (cluster.folder / "ca.crt").write_text("none")
         _, unreadable = await cluster.find()
@@ -250,15 +252,28 @@ async def test_a_foreign_authority(tmp_path: Path, authority: Authority, leaf: L
     assert "ca.crt" in unreadable.detail
 
 
-async def test_a_slow_server(cluster: Cluster) -> None:
+async def test_a_slow_server(tmp_path: Path, authority: Authority, leaf: Leaf) -> None:
     """A list without an answer ends at its deadline and is asked for again; nobody waits for it longer than allowed."""
-    cluster.server.hangs.clear()
-    _, failure = await cluster.find()
-    cluster.server.hangs.set()
-    await cluster.settle(A, B)
+    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=0.3)) as cluster:
+        cluster.server.put(slice_of(member(A)))
+        cluster.server.answering.clear()
+        _, failure = await cluster.find()
+        cluster.server.answering.set()
+        await cluster.settle(A)
 
     assert failure is not None
     assert failure.reason is Reason.NAME_SERVICE
+
+
+async def test_a_server_that_never_answers(tmp_path: Path, authority: Authority, leaf: Leaf) -> None:
+    """A target waits for a Service that was not heard of for no longer than its own bound."""
+    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=60.0), first_answer=0.2) as cluster:
+        cluster.server.answering.clear()
+        hosts, failure = await cluster.find()
+
+    assert hosts == set()
+    assert failure is not None
+    assert failure.reason is Reason.TIMEOUT
 
 
 async def test_a_list_in_parts(cluster: Cluster) -> None:
@@ -272,14 +287,14 @@ async def test_a_list_in_parts(cluster: Cluster) -> None:
 
 
 async def test_watches_that_end(tmp_path: Path, authority: Authority, leaf: Leaf) -> None:
-    """A watch that its bound ends is followed by another, and the backends stay."""
-    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=0.3, watch=0.2)) as cluster:
+    """A watch that the server ends after the time that was asked for is followed by another, and the backends stay."""
+    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=10.0, watch=1.0)) as cluster:
         cluster.server.put(slice_of(member(A)))
         await cluster.settle(A)
         deadline = time.monotonic() + 10
-        while len(cluster.server.watches) < 3:
+        while len(cluster.server.watches) < 2:
             assert time.monotonic() < deadline
-            assert (await cluster.find())[0] == {A}
+            assert await cluster.find() == ({A}, None)
             await asyncio.sleep(0.02)
 
         assert cluster.server.lists == 1
