@@ -105,7 +105,7 @@ def say_handshake(row: HandshakeRow) -> str:
     if row.resumed != row.due:
         return f"NOT AS MEANT: {row.resumed} resumed and {row.due} should have; the figures are of those that were."
     if row.cpu_to_full is None or row.time_to_full is None:
-        if row.role is Role.ECDSA or row.cpu_to_ecdsa is None:
+        if row.cpu_to_ecdsa is None:
             return "The handshake that the others are compared with."
         return f"Costs the server {_ratio(row.cpu_to_ecdsa)} times what ECDSA over TLS 1.3 costs."
     if row.mode is Mode.RESUMED:

@@ -44,7 +44,8 @@ class HandshakeRow:
         client_seconds: that the client waited, TCP connect left out.
         server_cpu_seconds: that the server computed, from accepting the connection to closing it.
         cpu_to_full, time_to_full: to the full handshake of the same pass; None for that one.
-        cpu_to_ecdsa: of a full handshake, to that with ECDSA over TLS 1.3 of the same pass; None for others.
+        cpu_to_ecdsa: of a full handshake, to that with ECDSA over TLS 1.3 of the same pass; None for that one
+            and for other modes.
     """
 
     role: Role

@@ -19,9 +19,9 @@ from exporter.yardstick.spread import summarise
 
 _SHARES = {"handshakes": 0.6, "requests": 0.1, "reuse": 0.1, "bulk": 0.2}
 _FEWEST_TURNS = 3
-_BATCH = 8
+_BATCH = 12
 _DROPPED_PASSES = 1
-"""Some ninety handshakes, the first of which find caches and memory unprepared."""
+"""More than a hundred handshakes, which find threads and memory unprepared."""
 _REQUESTS = 200
 _NEW = 10
 _TRANSFER_BYTES = 8 << 20

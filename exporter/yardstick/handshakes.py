@@ -26,6 +26,7 @@ def tabulate(roles: Sequence[Role], passes: Sequence[Sequence[Pass]]) -> tuple[H
 
 def _row(role: Role, mode: Mode, own: Sequence[Pass], ecdsa: Sequence[Pass]) -> HandshakeRow:
     made = [_of(each, mode) for each in own]
+    other = role is not Role.ECDSA
     # Where none is as it was meant, as in the control, what there was instead is still worth telling.
     kept = [shake for shake in made if shake.as_meant] or made
     full = mode is Mode.FULL
@@ -40,7 +41,7 @@ def _row(role: Role, mode: Mode, own: Sequence[Pass], ecdsa: Sequence[Pass]) -> 
         server_cpu_seconds=summarise([shake.cpu for shake in kept]),
         cpu_to_full=None if full else _compare(_cpu, made, [_of(each, Mode.FULL) for each in own]),
         time_to_full=None if full else _compare(_seconds, made, [_of(each, Mode.FULL) for each in own]),
-        cpu_to_ecdsa=_compare(_cpu, made, [_of(each, Mode.FULL) for each in ecdsa]) if full else None,
+        cpu_to_ecdsa=_compare(_cpu, made, [_of(each, Mode.FULL) for each in ecdsa]) if full and other else None,
     )
 
 
