@@ -62,7 +62,7 @@ log: {{format: json}}
 
 
 def test_hangup(tmp_path: Path) -> None:
-    """SIGHUP, which a web server's users are used to, ends nothing and says that it does nothing."""
+    """Without a configuration, SIGHUP ends nothing and says that it does nothing."""
     with running(tmp_path) as daemon:
         daemon.process.send_signal(signal.SIGHUP)
         daemon.wait_until(lambda: "SIGHUP changes nothing" in daemon.log.read_text(), "word on the signal")

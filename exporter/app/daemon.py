@@ -155,12 +155,20 @@ class Daemon:
             if target.name != CONTROL_NAME:
                 self._ledger.admit(target)
                 self._stories.admit(target)
-            _tell_unshareable(target, [subject.target for subject in self._subjects])
+            self._tell_unshareable(target)
         if not first:
             named = {"begun": changes.begun, "ended": changes.ended, "changed": changes.altered}
             told = {kind: [target.name for target in those] for kind, those in named.items() if those}
             if told:
                 _log.info("targets changed", targets=len(union.chosen), **told)
+
+    def _tell_unshareable(self, target: Target) -> None:
+        """Say which sessions will not be offered, since those of other TLS settings cannot be."""
+        for name in target.share_with:
+            other = self._subjects.get(name)
+            if other is not None and other.target.tls != target.tls:
+                why = "their TLS settings differ"
+                _log.warning("sessions will not be offered", target=target.name, issuer_target=name, why=why)
 
     def _take(self, result: RoundResult) -> None:
         name = result.target.name
@@ -224,14 +232,6 @@ def _tell_clashes(before: Sequence[Clash], now: Sequence[Clash]) -> None:
             _log.warning(
                 "a target's name is taken, and it is left out", target=clash.name, source=clash.source, by=clash.holder
             )
-
-
-def _tell_unshareable(target: Target, targets: Sequence[Target]) -> None:
-    """Say which sessions will not be offered, since those of other TLS settings cannot be."""
-    for other in targets:
-        if other.name in target.share_with and other.tls != target.tls:
-            why = "their TLS settings differ"
-            _log.warning("sessions will not be offered", target=target.name, issuer_target=other.name, why=why)
 
 
 def _tell_source_bug(source: str, error: Exception) -> None:

@@ -7,7 +7,19 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import capacity, connections, cost, keepalive, machine, memory, soak, starvation, upkeep, yardstick
+from tests.bench import (
+    capacity,
+    connections,
+    cost,
+    keepalive,
+    machine,
+    memory,
+    reload,
+    soak,
+    starvation,
+    upkeep,
+    yardstick,
+)
 from tests.bench.client import PROBER_CORE, SERVER_CORE
 from tests.bench.keep import update
 from tests.bench.site import Site, site
@@ -23,6 +35,7 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "upkeep": upkeep.measure,
     "soak": soak.measure,
     "capacity": capacity.measure,
+    "reload": reload.measure,
     "yardstick": yardstick.measure_beside_nginx,
     "yardstick-runs": yardstick.measure_runs,
 }
@@ -33,7 +46,10 @@ def main(words: list[str]) -> int:
     """Run the named ones, or the usual ones; returns 1 where a goal was missed and 2 where it cannot begin."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure, and print Markdown.")
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(_BENCHMARKS)}; all but soak and capacity if none"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"of {', '.join(_BENCHMARKS)}; all but soak, capacity and reload if none",
     )
     parser.add_argument("--keep", type=Path, metavar="FILE", help="write the figures into this Markdown file, too")
     arguments = parser.parse_args(words)
