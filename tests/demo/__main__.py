@@ -11,7 +11,7 @@ from tests.demo.playing import Demo, playing
 
 def main() -> None:
     """Play the demonstration and take pictures while its fleet is split."""
-    with tempfile.TemporaryDirectory() as folder, playing(speed=2.0) as demo, browsing(Path(folder)) as browser:
+    with tempfile.TemporaryDirectory() as folder, playing(speed=4.0) as demo, browsing(Path(folder)) as browser:
         demo.read_until("TLS 1.3 split")
         with demo.held():
             _wait_for_rounds(demo, 10)
