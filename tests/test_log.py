@@ -152,6 +152,19 @@ def test_level() -> None:
     assert "kept" in stream.getvalue()
 
 
+def test_another_level() -> None:
+    """A level that changes while we run holds for loggers that were made before, the standard library's too."""
+    stream = io.StringIO()
+    log.configure("warning", "logfmt", stream)
+    ours, theirs = structlog.get_logger(), logging.getLogger("aiohttp")
+    for level in ("info", "error"):
+        log.set_level(level)
+        ours.info(f"ours at {level}")
+        theirs.warning(f"theirs at {level}")
+
+    assert re.findall(r'msg="([^"]*)"', stream.getvalue()) == ["ours at info", "theirs at info"]
+
+
 def test_configuring_again_replaces() -> None:
     """A second call moves the log, so that no line comes twice."""
     before, after = io.StringIO(), io.StringIO()

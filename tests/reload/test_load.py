@@ -1,6 +1,7 @@
 """Reload after reload while many rounds run: whoever has not changed notices nothing, and nothing is left over."""
 
 import asyncio
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import structlog
 
 from exporter.app.daemon import Daemon
 from exporter.config.settings import Config
@@ -29,6 +31,15 @@ _TARGET = re.compile(r'[{,]target="([^"]*)"')
 
 Series = Mapping[str, float]
 """Values by a series' name and labels, as the exposition spells them."""
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    """Give back the log's level, which belongs to the process and which a configuration sets."""
+    level = logging.getLogger().level
+    yield
+    structlog.reset_defaults()
+    logging.getLogger().setLevel(level)
 
 
 def steady(site: Address, authority: Authority) -> Sequence[Target]:
