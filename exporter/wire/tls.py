@@ -20,6 +20,7 @@ from exporter.wire.transcript import WIRE_VERSIONS, Transcript
 __all__ = ["Session", "Step", "TlsClient"]
 
 _LONGEST_PLAINTEXT = 1 << 14
+_EMPTY_FRAME = 9  # bytes of an HTTP/2 frame without a payload (RFC 9113 section 4.1)
 _MOST_BYTES_WITHOUT_DATA = 8 << 20
 """Of handshake, tickets and whatever else a peer may send: 64 tickets of the largest size fit in."""
 _FLOODED = Failure(Stage.HANDSHAKE, Reason.MESSAGE_TOO_LARGE, "8 MiB without application data")
@@ -254,6 +255,8 @@ class TlsClient:
         return Step(send=send, data=b"".join(data)) if data or send else _NOTHING
 
     def _note_record(self, size: int) -> None:
+        if size <= _EMPTY_FRAME and self._outcome is not None and self._outcome.alpn == "h2":
+            return  # an acknowledgement, which may come in one piece with the answer
         if not self._records:
             self._first_record = size
         self._largest_record = max(self._largest_record, size)

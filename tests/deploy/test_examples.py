@@ -19,8 +19,8 @@ def blocks() -> Iterator[tuple[str, str]]:
     """Yield where each configuration in the documents stands, and its text; other YAML is none of ours."""
     for path in DOCUMENTS:
         for number, text in enumerate(_BLOCK.findall(path.read_text())):
-            found = yaml.safe_load(text)
-            if isinstance(found, dict) and set(found) <= set(Document.__struct_fields__):
+            found = list(yaml.safe_load_all(text))
+            if len(found) == 1 and isinstance(found[0], dict) and set(found[0]) <= set(Document.__struct_fields__):
                 yield f"{path}, block {number}", text
 
 
