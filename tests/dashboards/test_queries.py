@@ -22,6 +22,7 @@ from tests.servers.ticket_keys import write_ticket_key
 
 CRITICAL = 600
 """What an urgency of that kind begins with."""
+IDLE = 'tlsprobe_keepalive_idle_died_seconds{target="site"}'
 ROUNDS = 'tlsprobe_rounds_total{target="site"}'
 
 
@@ -89,6 +90,8 @@ wave: {{clients: 1000, servers: 3, ceiling: 100, resumed_ceiling: 200, window: 1
             return left.keys() <= NEVER.keys() | PERHAPS.keys()
 
         prometheus.wait_until(lambda: (prometheus.query(ROUNDS) or 0) >= 3, "three rounds")
+        # A reload closes idle connections, too, and the next one is held only a minute later.
+        prometheus.wait_until(lambda: prometheus.query(IDLE) is not None, "the death of an idle connection", seconds=30)
         for server in servers[:2]:
             server.reload(botched)
         with suppress(ServerError):  # what is still left says more than that the time is up
