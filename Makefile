@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+# One more than there are cores, since many tests wait for servers and for time to pass.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n + 1 : 8)))
 TLSPROBE_REQUIRE_SERVERS ?= 1
 export TLSPROBE_REQUIRE_SERVERS
 
@@ -26,7 +28,7 @@ run: $(RUN) ## Probe the built-in reference and serve http://localhost:10507/met
 
 test: lint servers ## Lint, and then run all tests, against real servers too.
 	@echo "==> tests"
-	$(BIN)/pytest -n auto --maxprocesses 8
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 lint: $(DEV) ## Check style, types and the layers' imports.
 	@echo "==> lint"
