@@ -17,7 +17,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 FIND = "find"
 _MOST_CLIENTS = 10_000
 _MOST_PROCESSES = 256
-_MOST_RATE = 1_000_000.0
+_LEAST_RATE, _MOST_RATE = 1e-6, 1_000_000.0
 _MOST_STEPS = 100
 _LONGEST_STEP = 600.0
 
@@ -138,8 +138,8 @@ def _window(text: str) -> float:
 
 def _rate(text: str) -> float:
     number = _number(text)
-    if not 0 < number <= _MOST_RATE:
-        raise argparse.ArgumentTypeError(f'"{text}" is no rate; allowed: over 0 and up to {_MOST_RATE:.0f} a second')
+    if not _LEAST_RATE <= number <= _MOST_RATE:
+        raise argparse.ArgumentTypeError(f'"{text}" is no rate; allowed: {_LEAST_RATE:g} to {_MOST_RATE:.0f} a second')
     return number
 
 

@@ -31,7 +31,7 @@ def _ceiling(words: Namespace) -> Ceiling:
     if words.capacity is None:
         found = Ceiling(words.ceiling)
     else:
-        with words.capacity.open(encoding="utf-8") as file:
+        with words.capacity.open(encoding="utf-8", errors="replace") as file:
             text = file.read(_MOST_BYTES + 1)
         try:
             found = read_ceiling(text)

@@ -8,6 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+LOWEST_CEILING, HIGHEST_CEILING = 1e-6, 1e9
+"""What no server is below or above; figures far outside are slips of the pen, and no arithmetic could bear them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
@@ -17,7 +20,7 @@ class Ceiling:
         resumed: None where it is not known.
 
     Raises:
-        ValueError: one of them is not a finite number over 0.
+        ValueError: one of them is out of bounds.
     """
 
     full: float
@@ -25,8 +28,9 @@ class Ceiling:
 
     def __post_init__(self) -> None:
         for name, rate in (("full", self.full), ("resumed", self.resumed)):
-            if rate is not None and not _positive(rate):
-                raise ValueError(f"a ceiling of {rate:g} {name} handshakes a second; a finite number over 0 is needed")
+            if rate is not None and not LOWEST_CEILING <= rate <= HIGHEST_CEILING:
+                found = f"a ceiling of {_spell(rate)} {name} handshakes a second"
+                raise ValueError(f"{found}; {LOWEST_CEILING:g} to {HIGHEST_CEILING:g} are possible")
 
     def mixed(self, share: float) -> float:
         """Return the handshakes a second where this share of them resumes.
@@ -118,6 +122,14 @@ def _check(name: str, values: Sequence[float]) -> None:
             raise ValueError(f"{name}: {value:g}; finite numbers over 0 are needed")
         if value in values[:at]:
             raise ValueError(f"{name}: {value:g} stands there twice")
+
+
+def _spell(rate: float) -> str:
+    """Return a rate in few digits; a whole number may be too large for a float."""
+    try:
+        return f"{rate:g}"
+    except OverflowError:
+        return "a whole number of too many digits"
 
 
 def _positive(value: float) -> bool:

@@ -99,6 +99,8 @@ def test_window_that_fits_is_full() -> None:
         pytest.param(["--resumed", "1.5"], '"1.5" is no share', id="share over 1"),
         pytest.param(["--resumed", "70%"], '"70%" is no share', id="share in per cent"),
         pytest.param(["--capacity", "x.json"], "not allowed with", id="two ceilings"),
+        pytest.param(["--ceiling", "1e-320"], '"1e-320" is no rate', id="ceiling next to nothing"),
+        pytest.param(["--resumed-ceiling", "1e-320"], '"1e-320" is no rate', id="the other ceiling, too"),
     ],
 )
 def test_nonsense(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,8 +129,11 @@ def test_share_without_its_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.param("[1]", "no document of `tlsprobe capacity --json`", id="something else"),
         pytest.param('{"modes": {"full": {"ceiling_per_second": null}}}', "no rate of full", id="none sustained"),
         pytest.param('{"modes": {"full": {"ceiling_per_second": "9"}}}', "is no number", id="a text"),
-        pytest.param('{"modes": {"full": {"ceiling_per_second": 0}}}', "over 0 is needed", id="nothing"),
-        pytest.param('{"modes": {"full": {"ceiling_per_second": NaN}}}', "over 0 is needed", id="no number"),
+        pytest.param('{"modes": {"full": {"ceiling_per_second": 0}}}', "1e+09 are possible", id="nothing"),
+        pytest.param('{"modes": {"full": {"ceiling_per_second": NaN}}}', "a ceiling of nan", id="no number"),
+        pytest.param(f'{{"modes": {{"full": {{"ceiling_per_second": 1{"0" * 400}}}}}}}', "too many digits", id="huge"),
+        pytest.param('{"modes": {"full": {"ceiling_per_second": 1e-320}}}', "1e+09 are possible", id="next to nothing"),
+        pytest.param('{"modes": {"full": {"ceiling_per_second": 5e300}}}', "1e+09 are possible", id="far too much"),
     ],
 )
 def test_bad_capacity_file(text: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,6 +145,15 @@ def test_bad_capacity_file(text: str, expected: str, tmp_path: Path, capsys: pyt
     said = capsys.readouterr().err
     assert str(file) in said
     assert expected in said
+
+
+def test_capacity_file_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor does one that holds no text pass for a capacity, and it is named, too."""
+    file = tmp_path / "capacity.json"
+    file.write_bytes(b'\xff\xfe{"modes": {}}')
+
+    assert main(["wave", "--clients", "9", "--servers", "1", "--capacity", str(file)]) == 2
+    assert f"{file}: no JSON" in capsys.readouterr().err
 
 
 def test_missing_capacity_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
