@@ -13,7 +13,7 @@ from typing import Any
 
 from exporter.cli.capacity_table import render_end, render_head, render_step
 from exporter.config.problem import RefusedError
-from exporter.config.values import parse_endpoint
+from exporter.config.values import parse_endpoint, parse_host
 from exporter.load.capacity import Capacity, Plan, measure_closed, measure_open
 from exporter.load.crew import Crew, CrewError, cores, hire
 from exporter.load.document import to_document
@@ -95,6 +95,7 @@ def _site(words: Namespace) -> tuple[Site, Bounds]:
     except OSError:
         raise WordsError(f"{endpoint.host} has no address") from None
     host = str(found[0][4][0])
+    name = endpoint.host if words.server_name is None else _server_name(words.server_name)
     here = ipaddress.ip_address(host.partition("%")[0]).is_loopback
     if not here and not words.operated:
         raise WordsError(
@@ -105,12 +106,19 @@ def _site(words: Namespace) -> tuple[Site, Bounds]:
     site = Site(
         host,
         endpoint.port,
-        words.server_name or endpoint.host,
+        name,
         version=None if words.tls is None else TlsVersion(words.tls),
         path=None if words.no_http else words.path,
         timeout=words.timeout,
     )
     return site, _HERE if here else AWAY
+
+
+def _server_name(text: str) -> str:
+    try:
+        return parse_host(text)
+    except RefusedError as refusal:
+        raise WordsError(f"--server-name: {refusal.found}; allowed: {refusal.allowed}") from None
 
 
 def _check(words: Namespace, bounds: Bounds) -> list[Requirement]:
@@ -144,14 +152,19 @@ def _modes(words: Namespace) -> tuple[Mode, ...]:
 
 
 def _measure(words: Namespace, crew: Crew, bounds: Bounds) -> list[Capacity]:
-    modes = _modes(words)
+    modes, clients = _modes(words), words.workers or _CLIENTS
+    if words.rate is None and clients > crew.most:
+        raise CrewError(
+            f"{clients} clients at once are more than the {crew.most} for whom files may be open: raise `ulimit -n`, "
+            "or lower --workers"
+        )
     if Mode.RESUMED in modes and not crew.scouted.resumes:
         if words.mode == "resumed":
             raise CrewError("the server does not resume its own session, so there is nothing to measure")
         modes = (Mode.FULL,)
     if not words.json:
-        clients = None if words.rate is not None else words.workers or _CLIENTS
-        print("\n".join(render_head(words.where, crew.scouted, crew.size, clients, words.seconds)), flush=True)
+        busy = clients if words.rate is None else None
+        print("\n".join(render_head(words.where, crew.scouted, crew.size, busy, words.seconds)), flush=True)
     limits = [each.bound for each in map(parse_requirement, words.require) if each.name == "p99"]
     plan = Plan(words.seconds, bounds.rate, words.background, min(limits, default=None))
     until = time.monotonic() + bounds.total
@@ -161,7 +174,7 @@ def _measure(words: Namespace, crew: Crew, bounds: Bounds) -> list[Capacity]:
             print(render_step(step, why), flush=True)
 
     if words.rate is None:
-        return [measure_closed(crew.carry_out, mode, words.workers or _CLIENTS, plan, tell) for mode in modes]
+        return [measure_closed(crew.carry_out, mode, clients, plan, tell) for mode in modes]
     return [
         measure_open(crew.carry_out, mode, Timed(_rates(words, bounds), time.monotonic, until), plan, tell)
         for mode in modes

@@ -13,6 +13,7 @@ from typing import IO
 import exporter
 from exporter.load.orders import Message, Order, Scouted, Site, Tally, encode, read
 
+# Run with -P, so that the folder that we were started in cannot put other modules in the library's place.
 _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from exporter.load.worker import main; main()"
 _END_SECONDS = 2.0
 _NOTICE_SECONDS = 0.1
@@ -28,6 +29,7 @@ class Crew:
 
     Attributes:
         scouted: what the first of them saw of the site.
+        most: connections that all of them together can have under way at once.
     """
 
     def __init__(self, workers: Sequence["subprocess.Popen[bytes]"], site: Site) -> None:
@@ -39,6 +41,9 @@ class Crew:
             if answer.problem:
                 raise CrewError(answer.problem)
         self.scouted = answers[0]
+        self.most = sum(answer.most for answer in answers)
+        if self.most < self.size:
+            raise CrewError("no connection can be begun: too few files may be open (ulimit -n)")
 
     @property
     def size(self) -> int:
@@ -83,9 +88,12 @@ def cores() -> int:
 
 
 def _start() -> "subprocess.Popen[bytes]":
-    command = (sys.executable, "-c", _CODE, str(Path(exporter.__file__).parent.parent))
+    # In a group of its own, what a terminal sends to ours does not reach it, however early that is.
+    command = (sys.executable, "-P", "-c", _CODE, str(Path(exporter.__file__).parent.parent))
     try:
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        return subprocess.Popen(  # noqa: S603 - all words are our own
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+        )
     except OSError as error:
         raise CrewError(f"a worker cannot be started: {error}") from None
 

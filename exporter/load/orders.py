@@ -54,6 +54,7 @@ class Scouted:
         version, cipher: as the library names them.
         resumes: whether a second connection resumed the first one's session.
         single_use: whether a third one did not.
+        most: connections that the worker can have under way at once, as far as file descriptors go.
     """
 
     problem: str = ""
@@ -61,6 +62,7 @@ class Scouted:
     cipher: str = ""
     resumes: bool = False
     single_use: bool = False
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 import gc
 import os
 import resource
-import signal
 import time
+from dataclasses import replace
 
 from exporter.load.entrance import Entrance
 from exporter.load.loop import Driver, StopError
@@ -16,21 +16,17 @@ _STDIN, _STDOUT = 0, 1
 _SPARE_FILES = 64
 _MOST_LIVE = 20_000
 _SESSION_SECONDS = 60.0
-# What a terminal sends to a whole group: the parent decides what it means for us, and closes our input.
-_PARENTS_SIGNALS = (signal.SIGINT, signal.SIGHUP)
 
 
 def main() -> None:
     """Learn of the site, then carry out orders until there are no more."""
-    for number in _PARENTS_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
     most = _most_live()
     # Nothing here goes in circles, and a pause of the collector's would be taken for the server's.
     gc.disable()
     try:
         entrance = Entrance(read(Site, _receive))
         scouted = time.monotonic()
-        _tell(scout(entrance))
+        _tell(replace(scout(entrance), most=most))
         while True:
             order = read(Order, _receive)
             # The library offers no ticket that has outlived the server's hint.

@@ -95,6 +95,7 @@ def lend(
             stdout=subprocess.PIPE,
             env={**environment(), **settings},
             pass_fds=[int(path.rpartition("/")[2]) for path in settings.values()],
+            process_group=0,  # what a terminal sends to our group is for us to act upon
         )
         stack.callback(_end, process)
         lease = Lease(process, addresses)

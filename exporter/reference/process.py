@@ -25,7 +25,10 @@ async def live(handover: Handover, tell_serving: Callable[[Channel], None], beat
         patience: seconds in which it must answer then, or else as long again.
     """
     try:
-        process = await asyncio.create_subprocess_exec(*command(), stdin=PIPE, stdout=PIPE, env=environment())
+        # In a group of its own, what a terminal sends to ours does not reach it: we decide what that means for it.
+        process = await asyncio.create_subprocess_exec(
+            *command(), stdin=PIPE, stdout=PIPE, env=environment(), process_group=0
+        )
     except OSError as error:
         return f"cannot start: {error}"
     try:

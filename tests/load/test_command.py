@@ -1,7 +1,9 @@
 """`tlsprobe capacity`, with worker processes of its own, against nginx."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -80,6 +82,8 @@ def test_open_loop_for_people(where: str, tmp_path: Path, capsys: pytest.Capture
         pytest.param(["127.0.0.1:1", "--require", "fast"], '"fast" is no pass line', id="pass line"),
         pytest.param(["127.0.0.1:1", "--mode", "full", "--require", "resumed>=1"], "does not measure", id="mode"),
         pytest.param(["https://127.0.0.1"], "is no address", id="a URL"),
+        pytest.param(["127.0.0.1:1", "--server-name", "a\r\nX: y"], "--server-name: ", id="name with a header in it"),
+        pytest.param(["127.0.0.1:1", "--server-name", f"{'a' * 64}.example"], "--server-name: ", id="label too long"),
     ],
 )
 def test_refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,6 +119,57 @@ def test_workers_end_with_their_parent(where: str) -> None:
         time.sleep(0.02)
 
     assert not any(_runs(child) for child in children)
+
+
+@pytest.mark.servers("nginx")
+def test_interrupted_at_once(where: str) -> None:
+    """An interrupt that a terminal sends while workers are still starting ends all without a word."""
+    code = "import sys; from exporter.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = [sys.executable, "-c", code, "capacity", where, "--seconds", "60", "--processes", "2"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, process_group=0) as parent:
+        children: list[str] = []
+        deadline = time.monotonic() + 20
+        while not any(map(_catches_interrupts, children)) and time.monotonic() < deadline:
+            children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        os.killpg(parent.pid, signal.SIGINT)
+        _, said = parent.communicate(timeout=20)
+
+    assert (130, b"") == (parent.returncode, said)
+    assert not any(_runs(child) for child in children)
+
+
+def _catches_interrupts(pid: str) -> bool:
+    """Tell whether a process has come so far as to have an interpreter that would raise KeyboardInterrupt."""
+    caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return caught is not None and bool(int(caught[1], 16) >> (signal.SIGINT - 1) & 1)
+
+
+@pytest.mark.servers("nginx")
+@pytest.mark.parametrize(
+    ("files", "words", "expected"),
+    [
+        pytest.param(64, [], "no connection can be begun", id="not even one"),
+        pytest.param(80, ["--workers", "64"], "64 clients at once are more than the 32", id="some"),
+    ],
+)
+def test_too_few_files(files: int, words: list[str], expected: str, where: str) -> None:
+    """Where clients are more than files that may be open, it is said, and not measured with fewer."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2); "
+        "from exporter.cli import main; sys.exit(main(sys.argv[2:]))"
+    )
+    command = [sys.executable, "-c", code, str(files), "capacity", where, *QUICK, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert "ulimit -n" in done.stderr
+
+
+@pytest.mark.servers("nginx")
+def test_name_beyond_ascii(where: str) -> None:
+    """A server name is sent in its A-label form, as an address on the command line is."""
+    assert main(["capacity", where, *QUICK, "--server-name", "straße.example", "--mode", "full", "--workers", "1"]) == 0
 
 
 def _runs(pid: str) -> bool:
