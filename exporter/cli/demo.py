@@ -2,11 +2,14 @@
 
 import contextlib
 import functools
+import signal
 import sys
 import tempfile
 import time
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 from exporter.demo import exhibit, fleet
 from exporter.demo.play import Stage, play
@@ -17,16 +20,32 @@ from exporter.reference.ports import reserve
 
 SEEN, NOT_SEEN, NOT_STARTED = 0, 1, 2
 _HOST = "127.0.0.1"
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def demo(words: Namespace) -> int:
     """Play the story and return the exit code: 0 all was seen, 1 something was not, 2 it could not begin."""
     try:
-        with contextlib.ExitStack() as stack:
+        with _orderly_ends(), contextlib.ExitStack() as stack:
             return _play(words, stack)
     except OSError as error:
         print(f"tlsprobe demo: {error}", file=sys.stderr)
         return NOT_STARTED
+
+
+@contextlib.contextmanager
+def _orderly_ends() -> Iterator[None]:
+    """Let what would end us at once, as a closed terminal does, end all that we have started first."""
+    before = {number: signal.signal(number, _end) for number in _ENDS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 def _play(words: Namespace, stack: contextlib.ExitStack) -> int:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -16,7 +15,6 @@ _ATTEMPTS = 32
 
 def main() -> None:
     """Serve until the parent closes our standard input, which it also does by dying."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to us, too, and the parent decides
     lines = _read_lines()
     begin = next(lines, None)
     if begin is None:

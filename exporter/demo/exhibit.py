@@ -22,7 +22,14 @@ _ASK_SECONDS = 5.0
 _START_SECONDS = 20.0
 _END_SECONDS = 3.0
 _BREAKS = "tlsprobe_ticket_key_breaks_total{"
-_COMMAND = "import sys; from exporter.cli import main; sys.exit(main())"
+# Run with -P, so that the folder that we were started in cannot put other modules in our place.
+# It ends in order when its input does: that is when we end, however that comes about.
+_COMMAND = """\
+import os, signal, sys, threading
+threading.Thread(target=lambda: os.read(0, 1) or os.kill(os.getpid(), signal.SIGTERM), daemon=True).start()
+from exporter.cli import main
+sys.exit(main())
+"""
 
 
 class ExhibitError(OSError):
@@ -99,7 +106,10 @@ def start(folder: Path, configuration: Path, listen: Address) -> Iterator[Exhibi
     log = folder / "tlsprobe.log"
     with log.open("wb") as file:
         process = subprocess.Popen(  # noqa: S603 -- all words are our own
-            (sys.executable, "-c", _COMMAND, "run", "--config", str(configuration)), stdout=file, stderr=file
+            (sys.executable, "-P", "-c", _COMMAND, "run", "--config", str(configuration)),
+            stdin=subprocess.PIPE,
+            stdout=file,
+            stderr=file,
         )
     exhibit = Exhibit(f"http://{listen}")
     try:
@@ -107,6 +117,8 @@ def start(folder: Path, configuration: Path, listen: Address) -> Iterator[Exhibi
         yield exhibit
     finally:
         process.terminate()
+        if process.stdin is not None:
+            process.stdin.close()
         try:
             process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:

@@ -64,8 +64,9 @@ def start(credentials: Credentials, key: str, hosts: Sequence[str] = HOSTS) -> I
         OSError: they cannot be started.
     """
     command = (sys.executable, "-I", "-S", "-c", _CODE, str(Path(exporter.__file__).parent.parent))
+    # In a group of its own, what a terminal sends to ours does not reach it, however early that is.
     process = subprocess.Popen(  # noqa: S603 -- all words are our own
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ), process_group=0
     )
     try:
         begun = _ask(process, {"pem": credentials.ecdsa, "key": key, "hosts": list(hosts)})

@@ -1,6 +1,9 @@
 """The demonstration: its story against the exporter's own metrics, and its pages in a real browser."""
 
 import re
+import shutil
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,41 @@ def test_story(tmp_path: Path) -> None:
     states = re.findall(r"Seen: TLS 1.3 (.*?); TLS 1.2 (.*?);", demo.told)
     expected = ["consistent", "rotating", "consistent", "rotating", "one way", "split", "consistent"]
     assert states == [(state, state) for state in expected]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGTERM, id="told to end"),
+        pytest.param(signal.SIGHUP, id="terminal closed"),
+        pytest.param(signal.SIGINT, id="interrupted"),
+        pytest.param(signal.SIGKILL, id="killed"),
+    ],
+)
+def test_nothing_is_left(number: signal.Signals) -> None:
+    """Whatever ends the command ends all that it has started; a kill alone leaves its folder behind."""
+    with playing(speed=20) as demo:
+        demo.read_until("Seen: ")
+        folder = Path(re.findall(r"Its configuration: +(.*)/config\.yaml", demo.told)[0])
+        started = Path(f"/proc/{demo.process.pid}/task/{demo.process.pid}/children").read_text().split()
+        assert len(started) == 2
+        demo.process.send_signal(number)
+        demo.process.wait(20)
+    deadline = time.monotonic() + 20
+    while any(_runs(pid) for pid in started) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+    assert not any(_runs(pid) for pid in started)
+    assert folder.exists() is (number is signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(pid: str) -> bool:
+    """Tell whether a process runs; one that has ended may wait for its parent to notice."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def _look(browser: Browser, demo: Demo) -> None:
