@@ -86,7 +86,9 @@ def read_own(certificate: Path, key: Path) -> Own:
         raise OwnCertificateError(
             f"--cert {certificate} and --key {key} are no certificate and its key, PEM, not encrypted"
         ) from error
-    return Own(f"{key.read_text()}\n{certificate.read_text()}", read_leaf(der, Chain()).facts.key_type)
+    # Between its blocks a file may hold words of any sort, in any encoding.
+    pem = b"\n".join((key.read_bytes(), certificate.read_bytes())).decode("ascii", "ignore")
+    return Own(pem, read_leaf(der, Chain()).facts.key_type)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,12 @@ REPORT = Report(
             "A refused ticket costs the server 1.10 (0.99 to 1.21) of a full one and the client 1.25 (1.12 to 1.38) of "
             "its time: worse than offering none.",
             id="refused",
+        ),
+        pytest.param(
+            replace(REFUSED, time_to_full=spread(1.02)),
+            "A refused ticket costs the server 1.10 (0.99 to 1.21) of a full one and the client 1.02 (0.92 to 1.12) of "
+            "its time: about the same as offering none.",
+            id="refused, within what is seen by chance",
         ),
         pytest.param(
             replace(RESUMED, resumed=299),
@@ -187,3 +194,13 @@ def test_certificate_of_another_key(leaf: Leaf, rsa_leaf: Leaf) -> None:
     with pytest.raises(OwnCertificateError, match="are no certificate and its key"):
         read_own(leaf.certificate_file, rsa_leaf.key_file)
     assert read_own(leaf.certificate_file, leaf.key_file).key_type == "ecdsa-p256"
+
+
+def test_words_around_a_key(leaf: Leaf, tmp_path: Path) -> None:
+    """What stands around the blocks of a file need be no text that can be read."""
+    key = tmp_path / "key.pem"
+    key.write_bytes(b"B\xfccher\n" + leaf.key_file.read_bytes() + b"\xff\xfe\n")
+
+    own = read_own(leaf.certificate_file, key)
+    assert own.pem.startswith("Bcher\n-----BEGIN ")
+    assert own.pem.count("-----BEGIN ") == 2
