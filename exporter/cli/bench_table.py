@@ -113,11 +113,17 @@ def say_handshake(row: HandshakeRow) -> str:
             f"Resuming costs the server {_ratio(row.cpu_to_full)} of a full one,"
             f" and the client waits {_ratio(row.time_to_full)} times as long."
         )
-    worse = "worse than" if row.time_to_full.median > 1 else "no worse than"
     return (
         f"A refused ticket costs the server {_ratio(row.cpu_to_full)} of a full one and the client"
-        f" {_ratio(row.time_to_full)} of its time: {worse} offering none."
+        f" {_ratio(row.time_to_full)} of its time: {_against_none(row.time_to_full)} offering none."
     )
+
+
+def _against_none(ratio: Spread) -> str:
+    """Say how a refused ticket does against none: figures that lie on both sides of 1 prove neither."""
+    if ratio.low > 1:
+        return "worse than"
+    return "no worse than" if ratio.high <= 1 else "about the same as"
 
 
 def _say_control(row: HandshakeRow) -> str:

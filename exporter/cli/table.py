@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from exporter.cli.connections import describe_connections
 from exporter.cli.summary import BackendSummary, Summary, VersionSummary
+from exporter.model.observation import TlsFacts
 from exporter.model.verdicts import BackendState, Census, Mechanism, OfferOutcome
 from exporter.verdict.findings import dangers_at
 
@@ -120,29 +121,46 @@ def _offers(outcomes: Counter[OfferOutcome]) -> str:
 
 def _facts(rows: Sequence[BackendSummary], now: float) -> Iterator[str]:
     """Yield what handshakes showed, once for all backends that showed the same."""
-    alike: dict[str, list[str]] = {}
-    for row in rows:
-        if row.cipher:
-            for fact in (_fact(row, now), _cold(row)):
-                alike.setdefault(fact, []).append(str(row.backend))
-    everybody = sum(bool(row.cipher) for row in rows)
-    for fact, backends in alike.items():
-        yield f"  {fact}" if len(backends) == everybody else f"  {', '.join(backends)}: {fact}"
+    known = [row for row in rows if row.cipher]
+    for fact, alike in _groups((row, _fact(row, now)) for row in known):
+        yield _at(fact, alike, known)
+    cold = [(row, row.cold) for row in known if row.cold is not None]
+    for words, alike in _groups((row, _cold(row, facts)) for row, facts in cold):
+        sent = _range(facts.sent_bytes for row, facts in cold if row in alike)
+        received = _range(facts.received_bytes for row, facts in cold if row in alike)
+        yield _at(f"full handshake: {sent} bytes sent and {received} received; {words}", alike, known)
 
 
-def _cold(row: BackendSummary) -> str:
-    """Say what a full handshake takes on the wire."""
-    facts, certificate = row.cold, row.certificate
-    if facts is None:
-        return ""
-    trips = "1 round trip" if facts.round_trips == 1 else f"{facts.round_trips} round trips"
-    words = [f"full handshake: {trips}, {facts.sent_bytes} bytes sent and {facts.received_bytes} received"]
+def _groups(facts: Iterable[tuple[BackendSummary, str]]) -> Iterator[tuple[str, list[BackendSummary]]]:
+    """Yield each fact with all backends that it holds for, in the order in which they came."""
+    alike: dict[str, list[BackendSummary]] = {}
+    for row, fact in facts:
+        alike.setdefault(fact, []).append(row)
+    yield from alike.items()
+
+
+def _at(fact: str, alike: Sequence[BackendSummary], everybody: Sequence[BackendSummary]) -> str:
+    where = "" if len(alike) == len(everybody) else f"{', '.join(str(row.backend) for row in alike)}: "
+    return f"  {where}{fact}"
+
+
+def _range(sizes: Iterable[int]) -> str:
+    """Return least and most: an ECDSA signature's length changes by a byte or two from handshake to handshake."""
+    least, *_, most = sorted([*sizes] * 2)
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def _cold(row: BackendSummary, facts: TlsFacts) -> str:
+    """Say what a full handshake takes on the wire, apart from its bytes."""
+    words = ["1 round trip" if facts.round_trips == 1 else f"{facts.round_trips} round trips"]
     if facts.hello_retry:
         words.append("the server asked for another key share first (HelloRetryRequest)")
-    if certificate is not None and certificate.chain_count:
-        count = "1 certificate" if certificate.chain_count == 1 else f"{certificate.chain_count} certificates"
-        names = "1 name" if certificate.name_count == 1 else f"{certificate.name_count} names"
-        words.append(f"{count} of {certificate.chain_bytes} bytes with {names}")
+    if row.certificate is not None and row.certificate.chain_count:
+        count, names = row.certificate.chain_count, row.certificate.name_count
+        certificates = "1 certificate" if count == 1 else f"{count} certificates"
+        words.append(
+            f"{certificates} of {row.certificate.chain_bytes} bytes with {'1 name' if names == 1 else f'{names} names'}"
+        )
     if facts.name_matches is False:
         words.append("not for this server name")
     return "; ".join(words)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -124,6 +125,22 @@ async def test_columns_stand_in_line() -> None:
     assert {line.index("  ", len("127.0.1.1:443")) for line in table} == {len("127.0.1.1:443")}
     assert any("\x1b[32m" in line for line in coloured)
     assert not any("\x1b" in line for line in plain)
+
+
+async def test_handshakes_that_differ_in_size_alone_share_a_line() -> None:
+    """Signatures differ in length by chance, so sizes are told from least to most, for all backends at once."""
+    summary = await summary_of(lambda: World(alike(3, Server(keys=[A]))))
+    backends = [
+        replace(one, cold=replace(one.cold, sent_bytes=597, received_bytes=1219 + number))
+        for number, one in enumerate(summary.backends)
+        if one.cold is not None
+    ]
+    told = list(render_summary(replace(summary, backends=tuple(backends)), Painter(colours=False), NOW))
+
+    assert len(backends) == 3
+    cold = [line for line in told if "full handshake" in line]
+    assert len(cold) == 1
+    assert cold[0].startswith("  full handshake: 597 bytes sent and 1219 to 1221 received; ")
 
 
 async def test_words_from_outside_cannot_steer_a_terminal() -> None:
