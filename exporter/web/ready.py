@@ -15,5 +15,5 @@ def why_not_ready(*, loaded: bool, targets: int, begun: int, waited: float) -> s
     if not loaded:
         return "no configuration loaded yet"
     if begun < targets and waited < _LONGEST_WAIT:
-        return f"first round begun for {begun} of {targets} targets; not waiting for over {_LONGEST_WAIT:g} s"
+        return f"first round begun for {begun} of {targets} targets; ready after {_LONGEST_WAIT:g} s at the latest"
     return None

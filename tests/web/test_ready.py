@@ -11,7 +11,7 @@ from exporter.web.ready import why_not_ready
         pytest.param(False, 0, 0, 0.0, "no configuration loaded yet", id="no configuration"),
         pytest.param(False, 0, 0, 60.0, "no configuration loaded yet", id="no configuration after a long time"),
         pytest.param(
-            True, 3, 2, 9.9, "first round begun for 2 of 3 targets; not waiting for over 10 s", id="some not begun"
+            True, 3, 2, 9.9, "first round begun for 2 of 3 targets; ready after 10 s at the latest", id="some not begun"
         ),
         pytest.param(True, 3, 2, 10.0, None, id="a slow target holds us for ten seconds at most"),
         pytest.param(True, 3, 3, 0.1, None, id="all begun"),

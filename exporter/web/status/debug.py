@@ -70,7 +70,8 @@ def _dial(seen: Observation) -> str:
         facts.append("disturbed")
     if seen.outcome.verify_failure is not None:
         facts.append(str(seen.outcome.verify_failure))
-    return f"{words}, {', '.join(filter(None, facts))}, {len(tls.tickets)} tickets"
+    number = "1 ticket" if len(tls.tickets) == 1 else f"{len(tls.tickets)} tickets"
+    return f"{words}, {', '.join(filter(None, facts))}, {number}"
 
 
 def settings_of(value: object) -> Any:
