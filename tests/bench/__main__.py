@@ -15,6 +15,7 @@ from tests.bench import (
     machine,
     memory,
     reload,
+    scrape,
     soak,
     starvation,
     upkeep,
@@ -33,13 +34,14 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "connections": connections.measure,
     "keep-alive": keepalive.measure,
     "upkeep": upkeep.measure,
+    "scrape": scrape.measure,
     "soak": soak.measure,
     "capacity": capacity.measure,
     "reload": reload.measure,
     "yardstick": yardstick.measure_beside_nginx,
     "yardstick-runs": yardstick.measure_runs,
 }
-_USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive")
+_USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive", "scrape")
 
 
 def main(words: list[str]) -> int:
