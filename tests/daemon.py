@@ -15,7 +15,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-TLSPROBE = (sys.executable, "-c", "import sys; from exporter.cli import main; sys.exit(main())")
+TLSPROBE = (sys.executable, "-P", "-c", "import sys; from exporter.cli import main; sys.exit(main())")
 
 
 @dataclass

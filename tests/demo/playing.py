@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -72,10 +73,10 @@ class Demo:
 
 
 @contextmanager
-def playing(speed: float) -> Iterator[Demo]:
-    """Play the story on a free port, and end it with the block."""
+def playing(speed: float, folder: Path | None = None) -> Iterator[Demo]:
+    """Play the story on a free port, started in this folder or ours, and end it with the block."""
     words = ("demo", "--port", "0", "--speed", str(speed))
-    process = subprocess.Popen([*TLSPROBE, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen([*TLSPROBE, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         yield Demo(process)
     finally:

@@ -62,6 +62,17 @@ def test_nothing_is_left(number: signal.Signals) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def test_folder_that_has_modules_of_the_same_names(tmp_path: Path) -> None:
+    """What lies about where the command is typed is not taken for parts of it."""
+    (tmp_path / "exporter").mkdir()
+    for name in ("exporter/__init__.py", "json.py", "signal.py"):
+        (tmp_path / name).write_text("raise SystemExit(7)")
+    with playing(speed=20, folder=tmp_path) as demo:
+        demo.read_until("Seen: ")
+
+    assert "Seen: TLS 1.3 consistent; TLS 1.2 consistent;" in demo.told
+
+
 def _runs(pid: str) -> bool:
     """Tell whether a process runs; one that has ended may wait for its parent to notice."""
     try:
