@@ -10,7 +10,7 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, TextIO
 
@@ -130,13 +130,18 @@ def _plain(value: object) -> object:
         return value
     if isinstance(value, bytes | bytearray | memoryview):
         return f"<{len(value)} bytes>"  # never the bytes themselves: they may be a ticket or a secret
-    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = _joined([str(each) for each in value]) if isinstance(value, list | tuple) else str(value)
     return text if len(text) <= _VALUE_BOUND else f"{text[:_VALUE_BOUND]}... ({len(text)} characters)"
 
 
 def _escape(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Make what a server or certificate sent unable to start a line, colour a terminal or turn the writing round."""
     return {key: _visible(value) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Put a list into one value; sentences, which have commas of their own, are parted by semicolons."""
+    return ("; " if any(" " in text for text in texts) else ",").join(texts)
 
 
 def _visible(text: str) -> str:

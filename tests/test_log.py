@@ -95,6 +95,7 @@ def test_json_keeps_the_value() -> None:
         pytest.param(b"secret ticket", "<13 bytes>", "secret", id="bytes are only counted"),
         pytest.param("x" * 5000, "(5000 characters)", "x" * 3000, id="long values are cut"),
         pytest.param(("a", "b"), "a,b", "(", id="lists are joined"),
+        pytest.param(["One, two.", "Three."], "One, two.; Three.", "[", id="lists of sentences are joined"),
     ],
 )
 def test_values(form: log.Format, value: object, shown: str, hidden: str) -> None:
