@@ -22,9 +22,10 @@ async def connect(target: Target, backend: Address) -> Connection | Failure:
     try:
         return await Connection.open(peer, asyncio.get_running_loop().time() + target.timeout)
     except TimeoutError:
-        return Failure(Stage.CONNECT, Reason.TIMEOUT)
+        failure = Failure(Stage.CONNECT, Reason.TIMEOUT)
     except OSError as error:
-        return errors.explain_connect(error)
+        failure = errors.explain_connect(error)
+    return failure if target.proxy is None else replace(failure, detail=f"at the proxy {peer}")
 
 
 async def lead_to_tls(target: Target, backend: Address, connection: Connection) -> Failure | None:
