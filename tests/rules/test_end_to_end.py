@@ -14,6 +14,8 @@ from tests.servers.ports import Ports
 from tests.servers.ticket_keys import write_ticket_key
 
 BROKEN = "TlsprobeResumptionBrokenByRotation"
+OF_OURSELVES = {"TlsprobeExporterStarved", "TlsprobeRoundsOverrun"}
+"""What a busy machine makes true of the exporter, whatever it probes."""
 SPLIT = "TlsprobeTicketKeysSplit"
 ROUNDS = 'tlsprobe_rounds_total{target="site"}'
 
@@ -49,7 +51,7 @@ reference: {{enabled: false}}
     ):
 
         def names() -> set[str]:
-            return {alert.name for alert in prometheus.firing()}
+            return {alert.name for alert in prometheus.firing()} - OF_OURSELVES
 
         prometheus.wait_until(lambda: (prometheus.query(ROUNDS) or 0) >= 4, "four rounds")
         assert names() == set()
