@@ -76,7 +76,9 @@ class Demo:
 def playing(speed: float, folder: Path | None = None) -> Iterator[Demo]:
     """Play the story on a free port, started in this folder or ours, and end it with the block."""
     words = ("demo", "--port", "0", "--speed", str(speed))
-    process = subprocess.Popen([*TLSPROBE, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT", *TLSPROBE, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     try:
         yield Demo(process)
     finally:

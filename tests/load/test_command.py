@@ -126,7 +126,8 @@ def test_interrupted_at_once(where: str) -> None:
     """An interrupt that a terminal sends while workers are still starting ends all without a word."""
     code = "import sys; from exporter.cli import main; sys.exit(main(sys.argv[1:]))"
     words = [sys.executable, "-c", code, "capacity", where, "--seconds", "60", "--processes", "2"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, process_group=0) as parent:
+    # Whoever runs the tests in the background may ignore interrupts, which is inherited.
+    with subprocess.Popen(["env", "--default-signal=INT", *words], stderr=subprocess.PIPE, process_group=0) as parent:
         children: list[str] = []
         deadline = time.monotonic() + 20
         while not any(map(_catches_interrupts, children)) and time.monotonic() < deadline:
