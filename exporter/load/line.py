@@ -2,10 +2,9 @@
 
 from exporter.load.entrance import Entrance
 from exporter.load.link import Link
-from exporter.load.orders import Site
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import HttpSettings
-from exporter.wire.http1 import Exchange
+from exporter.wire.http import converse
 
 _AGENT = "tlsprobe"
 
@@ -29,15 +28,15 @@ class Line:
         self.due: float | None = due
         self.failure: Failure | None = None
         self.ended = False
-        self._site = entrance.site
-        self._exchange = _exchange(entrance.site)
+        site = entrance.site
+        settings = HttpSettings(path=site.path or "/")
+        self._conversation = converse("http/1.1", settings, site.server_name, site.port, user_agent=_AGENT)
         self._shaken = False
         self.link = Link(entrance, resume=False)
 
     def ask(self, due: float) -> None:
         """Send another request, the one before it having been answered."""
         self.due = due
-        self._exchange = _exchange(self._site)
         try:
             self._send_request()
         except OSError as error:
@@ -76,14 +75,14 @@ class Line:
         return self._read()
 
     def _send_request(self) -> None:
-        self.link.tls.write(self._exchange.request)
+        self.link.tls.write(self._conversation.ask())
         self.link.send()
 
     def _read(self) -> bool:
         while (data := self.link.read()) is not None:
             if not data:
                 return self._end()
-            progress = self._exchange.receive(data)
+            progress = self._conversation.receive(data)
             if progress.failure is not None:
                 self.failure = progress.failure
                 return False
@@ -97,10 +96,6 @@ class Line:
         self.ended = True
         if self.due is None:
             return False
-        progress = self._exchange.receive_eof()
+        progress = self._conversation.receive_eof()
         self.failure = progress.failure if self._shaken else Failure(self._stage, Reason.CLOSED)
         return self.failure is None
-
-
-def _exchange(site: Site) -> Exchange:
-    return Exchange(HttpSettings(path=site.path or "/"), site.server_name, site.port, user_agent=_AGENT)

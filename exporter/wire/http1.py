@@ -245,29 +245,3 @@ def read_keep_alive(value: bytes) -> Announced:
         if digits.isdigit() and len(digits) <= _MOST_DIGITS:
             told.setdefault(name.strip().lower(), int(digits))
     return Announced(told.get(b"timeout"), told.get(b"max"))
-
-
-class Exchange:
-    """One request and its answer; see Http1 for the arguments.
-
-    Attributes:
-        request: the bytes to send, all at once.
-    """
-
-    def __init__(self, settings: HttpSettings, server_name: str, port: int, *, user_agent: str) -> None:
-        self._conversation = Http1(settings, server_name, port, user_agent=user_agent)
-        self.request = self._conversation.ask()
-        self._last: HttpProgress | None = None
-
-    def receive(self, data: bytes) -> HttpProgress:
-        """Take bytes of the answer."""
-        return self._last or self._keep(self._conversation.receive(data))
-
-    def receive_eof(self) -> HttpProgress:
-        """Take the end of the peer's bytes."""
-        return self._last or self._keep(self._conversation.receive_eof())
-
-    def _keep(self, progress: HttpProgress) -> HttpProgress:
-        if progress.done or progress.failure:
-            self._last = progress
-        return progress
