@@ -10,9 +10,7 @@ from exporter.model.observation import Handshake
 from exporter.model.target import Address
 from exporter.model.verdicts import RoundResult
 from exporter.verdict.connections import ConnectionState, ConnectionVerdict, tell, verdicts_on
-from exporter.verdict.findings import Finding, differences_of, mismatches_of
-
-_BAD_STAPLES = frozenset({StapleStatus.EXPIRED, StapleStatus.REVOKED, StapleStatus.UNKNOWN, StapleStatus.UNREADABLE})
+from exporter.verdict.findings import Finding, differences_of, mismatches_of, refused_hellos
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,7 @@ class ConnectionSummary:
         """Whether nothing was found that should be looked after; what is fine with whom is said by `expect`."""
         broken = any(verdict.state is ConnectionState.BREAKS for verdict in self.verdicts.values())
         refused = any(check.failure is not None for check in self.hello_checks)
-        stale = any(staple.status in _BAD_STAPLES for staple in self.staples.values())
+        stale = any(staple.bad for staple in self.staples.values())
         return not (broken or refused or stale or self.findings)
 
 
@@ -90,12 +88,9 @@ def describe_connections(summary: ConnectionSummary, now: float) -> Iterator[tup
         times = f"{summary.ratio:.1f} times as long as one that does not"
         yield f"a request that opens a connection takes {times}, {pairs}", True
     yield from ((str(finding), False) for finding in summary.findings)
-    for check in summary.hello_checks:
-        if check.failure is not None:
-            yield f"{check.backend} does not take a ClientHello in two {check.split}: {check.failure}", False
+    yield from ((str(finding), False) for finding in refused_hellos(summary.hello_checks))
     for text, backends in _alike({one: _staple(staple, now) for one, staple in summary.staples.items()}):
-        statuses = {summary.staples[backend].status for backend in backends}
-        yield _at(text, backends, summary.staples), statuses.isdisjoint(_BAD_STAPLES)
+        yield _at(text, backends, summary.staples), not any(summary.staples[backend].bad for backend in backends)
     for text, backends in _alike({one: _sizes(sizes) for one, sizes in summary.records.items()}):
         yield _at(text, backends, summary.records), True
 

@@ -203,6 +203,11 @@ class Staple:
     this_update: float | None = None
     next_update: float | None = None
 
+    @property
+    def bad(self) -> bool:
+        """Whether something is wrong with it; that nothing is stapled is not."""
+        return self.status not in {StapleStatus.NONE, StapleStatus.GOOD}
+
 
 class Trait(StrEnum):
     """What should be alike at all backends of a name; where it is not, a rollout may be half done."""

@@ -1,10 +1,10 @@
 """What a round's verdict is worth telling besides its state: events and signs of danger, in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from exporter.model.connections import End, Farewell, Party, StapleStatus, Trait
+from exporter.model.connections import End, Farewell, HelloCheck, Party, Trait
 from exporter.model.fingerprint import fingerprint
 from exporter.model.target import Address
 from exporter.model.verdicts import (
@@ -49,7 +49,6 @@ _FAREWELLS = MappingProxyType(
         Farewell.ALIVE: "still answered on its connection",
     }
 )
-_BAD_STAPLES = frozenset({StapleStatus.EXPIRED, StapleStatus.REVOKED, StapleStatus.UNKNOWN, StapleStatus.UNREADABLE})
 _TOLD_APART = 3  # parties of which each is told with its value; more of them are only counted
 
 
@@ -135,12 +134,17 @@ def mismatches_of(verdict: VersionVerdict) -> Iterator[Finding]:
 
 def asides_of(result: RoundResult) -> Iterator[Finding]:
     """Yield what is wrong with split hellos and with stapled answers."""
-    for check in result.hello_checks:
+    yield from refused_hellos(result.hello_checks)
+    for backend, staple in result.staples.items():
+        if staple.bad:
+            yield Finding(backend, f"staples an OCSP answer that is {staple.status}")
+
+
+def refused_hellos(checks: Iterable[HelloCheck]) -> Iterator[Finding]:
+    """Yield which ClientHellos in two parts were not taken."""
+    for check in checks:
         if check.failure is not None:
             yield Finding(check.backend, f"does not take a ClientHello in two {check.split}: {check.failure}")
-    for backend, staple in result.staples.items():
-        if staple.status in _BAD_STAPLES:
-            yield Finding(backend, f"staples an OCSP answer that is {staple.status}")
 
 
 def ends_of(result: RoundResult) -> Iterator[Finding]:
