@@ -18,6 +18,32 @@ _REASONS: tuple[tuple[type[OSError], str], ...] = (
 )
 
 
+class EncryptedKeyError(Exception):
+    """A private key is only to be had with a password."""
+
+
+def load_pair(context: ssl.SSLContext, chain: str | Path, key: str | Path) -> None:
+    """Let a context show a certificate, without ever asking for a password on the terminal.
+
+    Raises:
+        EncryptedKeyError: the key has one.
+        OSError: (ssl.SSLError among them) they cannot be read, or are no pair.
+    """
+    encrypted = False
+
+    def refuse_password() -> str:
+        nonlocal encrypted
+        encrypted = True
+        return ""
+
+    try:
+        context.load_cert_chain(chain, key, refuse_password)
+    except OSError as error:
+        if encrypted:
+            raise EncryptedKeyError from error
+        raise
+
+
 def read_bounded(path: Path, limit: int) -> bytes:
     """Return a regular file's content.
 
@@ -118,22 +144,14 @@ class Files:
         return None
 
     def _check_identity(self, cert: Path, key: Path) -> RefusedError | None:
-        encrypted = False
-
-        def refuse_password() -> str:
-            nonlocal encrypted
-            encrypted = True
-            return ""
-
         try:
             for path in (cert, key):
                 self.read(path, MAX_PEM_BYTES)
-            # Without a callback of ours the library would ask for a password on the terminal.
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(cert, key, refuse_password)
+            load_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cert, key)
         except RefusedError as refusal:
             return refusal
+        except EncryptedKeyError:
+            return RefusedError(f"{key} is encrypted", "a private key without a password")
         except OSError:  # ssl.SSLError is one
-            if encrypted:
-                return RefusedError(f"{key} is encrypted", "a private key without a password")
             return RefusedError(f"{cert} and {key} are no pair", "a PEM certificate chain and its private key")
         return None

@@ -15,6 +15,7 @@ from typing import Any
 from exporter.demo.story import Pace, Sight
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import TargetState
+from exporter.reference.launch import end
 from exporter.reference.listeners import SERVER_NAME
 
 NAME = "shop"
@@ -117,13 +118,7 @@ def start(folder: Path, configuration: Path, listen: Address) -> Iterator[Exhibi
         yield exhibit
     finally:
         process.terminate()
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process, _END_SECONDS)
 
 
 def _await_answer(exhibit: Exhibit, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -4,20 +4,16 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import exporter
 from exporter.model.target import Address
 from exporter.reference.certificates import Credentials
+from exporter.reference.launch import command, end
 
 HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 _END_SECONDS = 2.0
-# Isolated and without site-packages, since it needs nothing but the standard library and our own package.
-_CODE = "import sys; sys.path.append(sys.argv[1]); from exporter.demo.child import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +59,20 @@ def start(credentials: Credentials, key: str, hosts: Sequence[str] = HOSTS) -> I
     Raises:
         OSError: they cannot be started.
     """
-    command = (sys.executable, "-I", "-S", "-c", _CODE, str(Path(exporter.__file__).parent.parent))
     # In a group of its own, what a terminal sends to ours does not reach it, however early that is.
     process = subprocess.Popen(  # noqa: S603 -- all words are our own
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ), process_group=0
+        command("exporter.demo.child"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+        process_group=0,
     )
     try:
         begun = _ask(process, {"pem": credentials.ecdsa, "key": key, "hosts": list(hosts)})
         yield Fleet(process, [Address(host, port) for host, port in begun["addresses"]])
     finally:
-        _end(process)
+        end(process, _END_SECONDS)
 
 
 def _ask(process: "subprocess.Popen[str]", words: Mapping[str, object]) -> Mapping[str, Any]:
@@ -85,15 +85,3 @@ def _ask(process: "subprocess.Popen[str]", words: Mapping[str, object]) -> Mappi
         raise OSError("the fleet's backends have ended")
     answer: Mapping[str, Any] = json.loads(line)
     return answer
-
-
-def _end(process: "subprocess.Popen[str]") -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-    try:
-        process.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -11,7 +11,7 @@ from typing import Any
 
 from exporter.model.target import Address
 from exporter.reference.certificates import Credentials
-from exporter.reference.launch import command, environment
+from exporter.reference.launch import command, end, environment
 from exporter.reference.lines import LineBuffer, Question, ask
 from exporter.reference.listeners import Handover, Listener
 from exporter.reference.ports import reserve
@@ -97,7 +97,7 @@ def lend(
             pass_fds=[int(path.rpartition("/")[2]) for path in settings.values()],
             process_group=0,  # what a terminal sends to our group is for us to act upon
         )
-        stack.callback(_end, process)
+        stack.callback(end, process, _END_SECONDS)
         lease = Lease(process, addresses)
         answer = lease.tell(handover.encode())
         if "error" in answer:
@@ -121,14 +121,3 @@ def _settings(cipher_suites: str) -> Iterator[Mapping[str, str]]:
         yield {"OPENSSL_CONF": f"/proc/self/fd/{file}"}
     finally:
         os.close(file)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
-    try:
-        process.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from exporter.config.files import EncryptedKeyError, load_pair
 from exporter.config.problem import RefusedError
 
 _VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
@@ -57,20 +58,13 @@ def show_certificate(context: ssl.SSLContext, chain: bytes, key: bytes) -> None:
     Raises:
         RefusedError: they cannot be read, or are no pair.
     """
-    encrypted = False
-
-    def refuse_password() -> str:
-        nonlocal encrypted
-        encrypted = True
-        return ""
-
     try:
         # The library reads files only. These are seen by no other process and need no disk.
         with _in_memory(chain) as chain_path, _in_memory(key) as key_path:
-            context.load_cert_chain(chain_path, key_path, refuse_password)
+            load_pair(context, chain_path, key_path)
+    except EncryptedKeyError:
+        raise RefusedError("the private key is encrypted", "a private key without a password") from None
     except OSError as error:
-        if encrypted:
-            raise RefusedError("the private key is encrypted", "a private key without a password") from None
         if not isinstance(error, ssl.SSLError):  # there is no /proc, or no descriptor left
             raise RefusedError(f"OpenSSL cannot be given the certificate: {error.strerror}") from None
         raise RefusedError("no pair", "a PEM certificate chain and its private key") from None
