@@ -27,6 +27,7 @@ class Connection:
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._sock = sock
+        self._fd = sock.fileno()  # the loop takes both, but looks a socket up by its text, at two system calls each
         self._loop = asyncio.get_running_loop()
         self._deadline = deadline
         self._timer: asyncio.TimerHandle | None = self._loop.call_at(deadline, self._expire)
@@ -118,7 +119,7 @@ class Connection:
         if self._expired:
             raise TimeoutError
         if not self._reading:
-            self._loop.add_reader(self._sock, self._read)
+            self._loop.add_reader(self._fd, self._read)
             self._reading = True
         waiter: asyncio.Future[Piece | None] = self._loop.create_future()
         self._waiter = waiter
@@ -166,7 +167,7 @@ class Connection:
             self._timer.cancel()
             self._timer = None
         if self._reading:
-            self._loop.remove_reader(self._sock)
+            self._loop.remove_reader(self._fd)
             self._reading = False
         self._sock.close()
 
@@ -189,11 +190,10 @@ class Connection:
             self._stop_reading()
 
     def _collect_departures(self) -> None:
-        with contextlib.suppress(OSError):
-            for key, stamp in stamps.drain_departures(self._sock, self._unreported):
-                self.departures.append((key, stamp))
-                if key == self._unreported:
-                    self._unreported = -1
+        for key, stamp in stamps.drain_departures(self._sock, self._unreported):
+            self.departures.append((key, stamp))
+            if key == self._unreported:
+                self._unreported = -1
 
     def _fail(self, error: OSError) -> None:
         self._stop_reading()
@@ -202,7 +202,7 @@ class Connection:
             self._waiter.set_exception(error)
 
     def _stop_reading(self) -> None:
-        self._loop.remove_reader(self._sock)
+        self._loop.remove_reader(self._fd)
         self._reading = False
 
     def _expire(self) -> None:
@@ -216,12 +216,12 @@ class Connection:
         if self._expired:
             raise TimeoutError
         writer = self._writer = self._loop.create_future()
-        self._loop.add_writer(self._sock, _settle, writer)
+        self._loop.add_writer(self._fd, _settle, writer)
         try:
             await writer
         finally:
             self._writer = None
-            self._loop.remove_writer(self._sock)
+            self._loop.remove_writer(self._fd)
 
 
 def _settle(future: "asyncio.Future[Any]") -> None:

@@ -21,6 +21,7 @@ _ERROR_REPORTS = {(socket.IPPROTO_IP, _IP_RECVERR), (socket.IPPROTO_IPV6, _IPV6_
 _ORIGIN_TIMESTAMPING = 4
 _SCM_TSTAMP_SND = 0
 _MSG_ERRQUEUE = getattr(socket, "MSG_ERRQUEUE", 0x2000)
+_TRUNCATED = int(socket.MSG_CTRUNC)  # the enum's own & takes as long as the rest of a read
 
 _TIMESPEC = struct.Struct("=qq")
 _EXTENDED_ERROR = struct.Struct("=IBBBBII")
@@ -94,8 +95,8 @@ def receive(sock: socket.socket) -> Piece:
             seconds, nanoseconds = _TIMESPEC.unpack_from(content)
             stamp = seconds * 1_000_000_000 + nanoseconds
             if stamp:
-                return Piece(data, stamp, max(0, time.time_ns() - stamp), bool(flags & socket.MSG_CTRUNC))
-    return Piece(data, truncated=bool(flags & socket.MSG_CTRUNC))
+                return Piece(data, stamp, max(0, time.time_ns() - stamp), bool(flags & _TRUNCATED))
+    return Piece(data, truncated=bool(flags & _TRUNCATED))
 
 
 def drain_departures(sock: socket.socket, until: int = -1) -> list[tuple[int, int]]:
@@ -108,7 +109,7 @@ def drain_departures(sock: socket.socket, until: int = -1) -> list[tuple[int, in
     while True:
         try:
             _, ancillary, _, _ = sock.recvmsg(0, _ANCILLARY, _MSG_ERRQUEUE)
-        except BlockingIOError:
+        except OSError:  # no more of them, or a connection that broke, which the next read tells
             return departures
         departure = _departure(ancillary)
         if departure is not None:

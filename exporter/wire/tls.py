@@ -229,12 +229,8 @@ class TlsClient:
         )
 
     def _read(self) -> Step:
-        """Feed the held bytes record by record, so that each ticket can be told from the next."""
         data: list[bytes] = []
-        start = 0
-        while end := record_end(self._held, start):
-            self._incoming.write(self._held[start:end])
-            start = end
+        while self._feed():
             try:
                 plain = self._tls.read(_LONGEST_PLAINTEXT)
             except ssl.SSLWantReadError:
@@ -250,9 +246,20 @@ class TlsClient:
             data.append(plain)
             self._note_record(len(plain))
             self._without_data = 0
-        del self._held[:start]
         send = self._outgoing.read()
         return Step(send=send, data=b"".join(data)) if data or send else _NOTHING
+
+    def _feed(self) -> bool:
+        """Give the library bytes that are held; tell whether it has any to read.
+
+        Where tickets cannot be heard it gets a record at a time, so that each can be told from the next.
+        """
+        if not self._held:
+            return self._incoming.pending > 0
+        end = len(self._held) if self._context.tapped else record_end(self._held, 0)
+        self._incoming.write(self._held[:end])
+        del self._held[:end]
+        return end > 0
 
     def _note_record(self, size: int) -> None:
         if size <= _EMPTY_FRAME and self._outcome is not None and self._outcome.alpn == "h2":
