@@ -83,12 +83,17 @@ def running(
     words: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     output: int | None = None,
+    ahead: Sequence[str] = (),
 ) -> Iterator[Daemon]:
-    """Run the exporter on a free port until the block ends, its log in a file or in the descriptor `output`."""
+    """Run the exporter on a free port until the block ends, its log in a file or in the descriptor `output`.
+
+    Args:
+        ahead: a command that ends in becoming the one whose words follow its own.
+    """
     with socket.create_server(("127.0.0.1", 0)) as holder:
         port = holder.getsockname()[1]
     log = folder / "tlsprobe.log"
-    command = [*TLSPROBE, "run", "--web.listen-address", f"127.0.0.1:{port}", *words]
+    command = [*ahead, *TLSPROBE, "run", "--web.listen-address", f"127.0.0.1:{port}", *words]
     with log.open("wb") as file:
         stream = file.fileno() if output is None else output
         process = subprocess.Popen(command, stderr=stream, stdout=stream, env={**os.environ, **(environment or {})})

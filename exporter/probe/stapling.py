@@ -2,6 +2,10 @@
 
 import contextlib
 import time
+from functools import lru_cache
+
+import structlog
+from structlog.typing import FilteringBoundLogger
 
 from exporter.model.connections import Staple
 from exporter.model.failure import Failure, Reason, Stage
@@ -13,12 +17,18 @@ from exporter.wire.ocsp import read_staple
 from exporter.wire.prelude.farewell import last_words
 from exporter.wire.staple import StapleClient
 
+_log: FilteringBoundLogger = structlog.get_logger()
+
 
 async def ask_staple(target: Target, backend: Address, version: TlsVersion) -> Staple | Failure:
-    """Shake hands and return what was stapled, or that nothing was; a failure is one of the handshake."""
+    """Shake hands and return what was stapled, or that nothing was.
+
+    A failure is one of the handshake, or says why none can be begun; that goes to the log, too, since no metric has it.
+    """
     try:
         engine = StapleClient(target.tls, version, target.server_name)
     except (OSError, ValueError) as error:
+        _warn(str(error))
         return Failure(Stage.PROBE, Reason.SETTINGS, str(error))
     connection = await connect(target, backend)
     if isinstance(connection, Failure):
@@ -30,6 +40,12 @@ async def ask_staple(target: Target, backend: Address, version: TlsVersion) -> S
     finally:
         connection.close()
     return failure or read_staple(engine.staple, time.time(), engine.leaf)
+
+
+@lru_cache(maxsize=64)
+def _warn(words: str) -> None:
+    """Write it once, for it is the same at each backend and each time."""
+    _log.warning("stapled OCSP answers cannot be asked for", error=words)
 
 
 async def _shake(engine: StapleClient, connection: Connection, words: bytes) -> Failure | None:

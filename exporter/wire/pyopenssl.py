@@ -29,6 +29,10 @@ _KEYS = DSAPrivateKey | EllipticCurvePrivateKey | Ed25519PrivateKey | Ed448Priva
 _READ_BYTES = 1 << 16
 _REFUSAL = bytes((ALERT, 3, 3, 0, 2, 2, 113))
 """Our own alert bad_certificate_status_response (RFC 8446 section 6.2), which goes out in clear."""
+_NO_CALLBACK = (
+    "no memory that can be written and run, which the library needs for it: allow that (systemd: "
+    "MemoryDenyWriteExecute=no, SELinux: execmem), or set probe.staple to false"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class AskingConnection:
     """One connection's handshake, over bytes in memory.
 
     Raises:
-        OSError: the client certificate cannot be used.
+        OSError: the client certificate cannot be used, or the system allows no callback.
         ValueError: the name cannot be encoded.
     """
 
@@ -113,18 +117,26 @@ def _context(cert_file: str | None, key_file: str | None, alpn: tuple[str, ...],
     """Return the context for one way of asking; trust is no part of it, so most targets share one.
 
     Raises:
-        OSError: a file cannot be read or holds nothing usable.
+        OSError: a file cannot be read or holds nothing usable, or the system allows no callback.
     """
     context = SSL.Context(SSL.TLS_CLIENT_METHOD)
     context.set_min_proto_version(_VERSIONS[version])
     context.set_max_proto_version(_VERSIONS[version])
     context.set_cipher_list(CIPHERS.encode())
-    context.set_ocsp_client_callback(_hear)
+    _listen(context)
     if alpn:
         context.set_alpn_protos([protocol.encode() for protocol in alpn])
     if cert_file is not None:
         _show(context, cert_file, key_file or cert_file)
     return context
+
+
+def _listen(context: SSL.Context) -> None:
+    """Have answers told; cffi makes callbacks in memory that is both written and run, which hardened systems refuse."""
+    try:
+        context.set_ocsp_client_callback(_hear)
+    except MemoryError:
+        raise OSError(_NO_CALLBACK) from None
 
 
 def _show(context: SSL.Context, cert_file: str, key_file: str) -> None:

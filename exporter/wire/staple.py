@@ -30,7 +30,7 @@ class StapleClient:
         server_name: sent as SNI, unless it is an IP literal.
 
     Raises:
-        OSError: the client certificate cannot be used.
+        OSError: the client certificate cannot be used, or the system allows no callback.
         ValueError: the name cannot be encoded.
 
     Attributes:
