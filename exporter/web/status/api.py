@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from exporter.model.source import BackendFacts as Place
 from exporter.model.target import TlsVersion
 from exporter.web.status.facts import (
     BackendFacts,
@@ -66,11 +67,26 @@ def target_document(story: Story, now: float) -> dict[str, Any]:
         **summary_document(story, now),
         "remarks": [{"text": remark.text, "well": remark.well} for remark in story.remarks],
         "connections": [{"text": remark.text, "well": remark.well} for remark in story.connections],
+        "left_out": story.left_out,
+        "places": {str(backend): _place(place, backend in story.backends) for backend, place in story.places.items()},
+        "places_not_shown": story.unplaced,
         "by_version": {version: _version(facts) for version, facts in story.versions.items()},
         "rounds": [_round(point) for point in story.rounds],
         "events": [{"at": event.at, "text": event.text, "bad": event.bad} for event in story.events],
         "failures": [_trouble(trouble) for trouble in story.troubles],
         "log": [{"at": line.at, "text": line.text, "warning": line.warning} for line in story.log],
+    }
+
+
+def _place(place: Place, probed: bool) -> dict[str, Any]:
+    return {
+        "probed": probed,
+        "ready": place.ready,
+        "serving": place.serving,
+        "terminating": place.terminating,
+        "pod": place.pod,
+        "node": place.node,
+        "zone": place.zone,
     }
 
 

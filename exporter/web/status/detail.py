@@ -1,17 +1,20 @@
 """The page of one target."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from exporter.model.target import Address, TlsVersion
 from exporter.web.status.chart import draw_chart
 from exporter.web.status.facts import Story, Tone, VersionFacts
 from exporter.web.status.frame import Site, chip, page, section
 from exporter.web.status.html import Html, element, join
 from exporter.web.status.lanes import View, draw_lanes
 from exporter.web.status.matrix import draw_matrix, legend
+from exporter.web.status.places import tell_places
 from exporter.web.status.tables import tell_connections, tell_events, tell_handshakes, tell_log, tell_troubles
 from exporter.web.status.words import (
     TONES,
     duration,
+    letter,
     milliseconds,
     overdue,
     recent,
@@ -68,6 +71,8 @@ def _sections(site: Site, story: Story) -> Iterator[Html | None]:
         yield section(
             "matrix", "Who accepts whose ticket", _left_out(story), element("div", *matrices, class_="pair"), legend()
         )
+    yield tell_places(story, _letters(spoken))
+    if spoken:
         lanes = [draw_lanes(version, facts, view) for version, facts in spoken.items()]
         yield section("keys", "Ticket keys over time", *lanes)
         charts = [draw_chart(version, story.rounds, view) for version in spoken]
@@ -77,6 +82,12 @@ def _sections(site: Site, story: Story) -> Iterator[Html | None]:
     yield tell_handshakes(story, site.now)
     yield tell_connections(story)
     yield tell_log(story)
+
+
+def _letters(spoken: Mapping[TlsVersion, VersionFacts]) -> Mapping[Address, str]:
+    """Return the letters that backends have in the first matrix."""
+    first = next(iter(spoken.values()), None)
+    return {} if first is None else {backend: letter(number) for number, backend in enumerate(first.backends)}
 
 
 def _verdicts(story: Story) -> Html:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from exporter.model.failure import Failure
+from exporter.model.source import BackendFacts as Place
 from exporter.model.target import Address, Target, TlsVersion
 from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome, TargetState
 
@@ -239,6 +240,9 @@ class Story:
 
     Attributes:
         backends: what the name stood for in the last round.
+        places: what an orchestrator says of backends, also of some that are not probed, those first that are not ready.
+        unplaced: of how many more it says something.
+        left_out: addresses beyond the target's bound, which are not probed.
         remarks: what is to be said of it beside the verdicts.
         connections: what becomes of connections beyond the handshake.
         rounds, events, log: oldest first.
@@ -248,6 +252,9 @@ class Story:
     target: Target
     tone: Tone = Tone.WAITING
     backends: tuple[Address, ...] = ()
+    places: Mapping[Address, Place] = field(default_factory=dict)
+    unplaced: int = 0
+    left_out: int = 0
     versions: Mapping[TlsVersion, VersionFacts] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
     connections: tuple[Remark, ...] = ()

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from exporter.model.target import TlsVersion
+from exporter.web.status.choice import Choice, choice_form
 from exporter.web.status.facts import Story, Tone
 from exporter.web.status.frame import Site, chip, hidden, page, scrolling, section
 from exporter.web.status.html import Html, element, join
@@ -25,11 +26,12 @@ _HEADINGS = ("Target", "State", "Backends", "Resumed", "Full, resumed", "Lately"
 _REASONS = 2
 
 
-def render_overview(site: Site, stories: Sequence[Story], targets: int) -> str:
-    """Return the page; `targets` is how many are being probed."""
+def render_overview(site: Site, stories: Sequence[Story], targets: int, choice: Choice) -> str:
+    """Return the page; `targets` is how many are being probed. Its mood and its counts are those of all."""
     ranked = sorted(stories, key=lambda story: (tone_of(story, site.now), story.target.name))
     worst = tone_of(ranked[0], site.now) if ranked else Tone.WAITING
     number = "1 target" if targets == 1 else f"{targets} targets"
+    shown = [story for story in ranked if choice.holds(story, site.now)]
     return page(
         site,
         "all targets",
@@ -37,8 +39,15 @@ def render_overview(site: Site, stories: Sequence[Story], targets: int) -> str:
         element("h1", "Targets"),
         element("p", f"Version {site.version}, probing {number}.", class_="lead"),
         _tally(site, ranked),
-        section("targets", "Worst first", _table(site, ranked)),
+        choice_form(choice),
+        _found(choice, len(shown), len(ranked)),
+        section("targets", "Worst first", _table(site, shown, len(ranked))),
     )
+
+
+def _found(choice: Choice, shown: int, known: int) -> Html:
+    words = "" if choice.all else f"{shown} of {known} shown"
+    return element("p", words, class_="note", id="found", role="status")
 
 
 def _tally(site: Site, ranked: Sequence[Story]) -> Html:
@@ -51,11 +60,12 @@ def _tally(site: Site, ranked: Sequence[Story]) -> Html:
     return element("ul", *tiles, class_="tally", id="tally", aria_label="How many targets are in which state")
 
 
-def _table(site: Site, ranked: Sequence[Story]) -> Html:
-    if not ranked:
-        return element("p", "No round has been finished yet.", class_="note")
+def _table(site: Site, shown: Sequence[Story], known: int) -> Html:
+    if not shown:
+        words = "None is as asked for." if known else "No round has been finished yet."
+        return element("p", words, class_="note")
     head = element("tr", *(element("th", heading, scope="col") for heading in _HEADINGS))
-    rows = [_row(site, story) for story in ranked]
+    rows = [_row(site, story) for story in shown]
     table = element("table", element("thead", head), element("tbody", *rows), class_="targets")
     return scrolling("All targets, worst first", table)
 

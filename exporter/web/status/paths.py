@@ -18,7 +18,7 @@ T = TypeVar("T")
 # Nothing but our own style, script, icons and data; the style and the script are files, so that none can be injected.
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
+    "form-action 'self'; frame-ancestors 'none'"
 )
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
@@ -64,11 +64,12 @@ class StatusPages:
 
     async def _overview(self, request: web.Request) -> web.Response:
         stories, targets, now = self._history.all(), self._targets(), time.time()
+        words, state = request.query.get("q", ""), request.query.get("state", "")
 
         def make() -> bytes:
             from exporter.web.status import frame, rendering  # noqa: PLC0415 -- see there
 
-            return rendering.overview_page(frame.Site("", self._version, now), stories, targets)
+            return rendering.overview_page(frame.Site("", self._version, now), stories, targets, (words, state))
 
         return await self._answer(request, make, "text/html")
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from exporter.web.status.api import overview_document, target_document
+from exporter.web.status.choice import Choice
 from exporter.web.status.detail import render_target
 from exporter.web.status.facts import Story, Tone
 from exporter.web.status.frame import Site, page
@@ -26,9 +27,9 @@ _ICON = (
 _FILES = MappingProxyType({"status.css": "text/css", "status.js": "text/javascript"})
 
 
-def overview_page(site: Site, stories: Sequence[Story], targets: int) -> bytes:
-    """Return the page of all targets."""
-    return render_overview(site, stories, targets).encode()
+def overview_page(site: Site, stories: Sequence[Story], targets: int, wanted: tuple[str, str] = ("", "")) -> bytes:
+    """Return the page of all targets; `wanted` is a part of a name and a state, as they were asked for."""
+    return render_overview(site, stories, targets, Choice.of(*wanted)).encode()
 
 
 def target_page(site: Site, story: Story) -> bytes:

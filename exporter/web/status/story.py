@@ -7,6 +7,7 @@ from statistics import median
 from exporter.model.failure import Failure
 from exporter.model.fingerprint import fingerprint
 from exporter.model.observation import Handshake, Mode, Origin
+from exporter.model.source import BackendFacts as Place
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import (
     BackendState,
@@ -42,6 +43,8 @@ from exporter.web.status.handshakes import newest_handshakes
 
 _FRESH_ROUNDS = 5
 """An offer older than that is no proof of how things are now."""
+_LONGEST_NAME = 253
+"""No name of a pod, a node or a zone is longer (RFC 1123)."""
 _HOME_OR_RING = frozenset({Origin.SELF, Origin.PEER})
 
 
@@ -74,6 +77,7 @@ def continue_story(story: Story, result: RoundResult, salt: bytes, bounds: Bound
     }
     remarks, connections = _remarks(result), tuple(remarks_on(result))
     tone = _tone(result, versions, (*remarks, *connections))
+    places = _places(result, bounds.lanes)
     point = RoundPoint(number, result.started, result.elapsed, tone, tuple(_points(result)))
     rounds = (*story.rounds, point)[-bounds.rounds :]
     return replace(
@@ -81,6 +85,9 @@ def continue_story(story: Story, result: RoundResult, salt: bytes, bounds: Bound
         target=result.target,
         tone=tone,
         backends=result.backends,
+        places=places,
+        unplaced=len(result.facts) - len(places),
+        left_out=result.left_out,
         versions={version: _forget_unseen(facts, rounds[0].started) for version, facts in versions.items()},
         remarks=_cut(remarks, bounds),
         connections=_cut(connections, bounds),
@@ -88,6 +95,19 @@ def continue_story(story: Story, result: RoundResult, salt: bytes, bounds: Bound
         events=(*story.events, *_events(story, result, salt))[-bounds.events :],
         troubles=_add_troubles(story.troubles, result, bounds),
     )
+
+
+def _places(result: RoundResult, most: int) -> dict[Address, Place]:
+    """Return what is kept of a round's facts: of too many, those that are not ready come first, in order."""
+    ranked = sorted(result.facts, key=lambda one: (result.facts[one].ready, one not in result.backends))
+    return {backend: _shorten(result.facts[backend]) for backend in ranked[:most]}
+
+
+def _shorten(place: Place) -> Place:
+    names = {name: getattr(place, name) for name in ("pod", "node", "zone")}
+    if all(len(text) <= _LONGEST_NAME for text in names.values()):
+        return place  # the very same: a thousand targets should not hold copies
+    return replace(place, **{name: text[:_LONGEST_NAME] for name, text in names.items()})
 
 
 def _tone(result: RoundResult, versions: Mapping[TlsVersion, VersionFacts], remarks: Iterable[Remark]) -> Tone:

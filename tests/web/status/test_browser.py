@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,11 +11,16 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.support.wait import WebDriverWait
 
 from exporter.demo.backend import Backend
 from exporter.demo.keyring import Keyring, draw_key
 from exporter.model.target import Address, Target, TlsSettings
 from tests.demo.browser import DESKTOP, PHONE, Browser, browsing
+from tests.metrics.rounds import target as target_of
+from tests.web.status.test_history import fleet
+from tests.web.status.test_places import PLACED
 from tests.web.status.watching import watching
 
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
@@ -109,3 +114,72 @@ def _focus_and_pause(browser: Browser) -> None:
     browser.driver.find_element("css selector", ".live button").click()
     assert browser.text(".live span") == "paused"
     assert browser.overflow() <= 0
+
+
+@pytest.mark.servers("chromium", "chromedriver")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_places(browser: Browser, dark: bool) -> None:
+    """Where backends are is readable on a telephone and a desk, and hostile names of pods are text."""
+    async with watching(PLACED.target) as (url, watcher):
+        watcher.history.add(PLACED)
+        for size in (DESKTOP, PHONE):
+            await asyncio.to_thread(_look_at_places, browser, url, size, dark)
+
+
+def _look_at_places(browser: Browser, url: str, size: tuple[int, int], dark: bool) -> None:
+    browser.open(f"{url}/targets/shop", size, dark=dark)
+    browser.wait_for("#places .place")
+    told = browser.text("#places")
+    assert "terminating, still serving" in told
+    assert "not probed" in told
+    assert "<img src=x" in told
+    assert browser.count("main img") == 0
+    assert browser.overflow() <= 0
+    assert browser.serious_faults() == []
+    assert browser.complaints() == []
+
+
+@pytest.mark.servers("chromium", "chromedriver")
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desk", "telephone"])
+async def test_choosing_targets(browser: Browser, size: tuple[int, int]) -> None:
+    """Typing shows fewer targets at once, and neither focus nor the choice is lost when new rounds come in."""
+    names = ("till", "till-admin", "cart")
+    async with watching(*map(target_of, names)) as (url, watcher):
+        for name in names:
+            watcher.history.add(fleet(0, name=name))
+        await asyncio.to_thread(_type, browser, url, size)
+        watcher.history.add(fleet(1, name="till"))
+        await asyncio.to_thread(_see_that_it_stays, browser)
+
+
+def _wait(browser: Browser, holds: Callable[[], bool]) -> None:
+    settling = WebDriverWait(browser.driver, 20, 0.1, [StaleElementReferenceException])
+    settling.until(lambda _: holds())
+
+
+def _shown(browser: Browser) -> list[str]:
+    return [each.text for each in browser.driver.find_elements("css selector", "#targets th a")]
+
+
+def _type(browser: Browser, url: str, size: tuple[int, int]) -> None:
+    browser.open(f"{url}/", size)
+    assert len(_shown(browser)) == 3
+    browser.driver.find_element("css selector", "#filter-words").send_keys("TILL")
+    _wait(browser, lambda: _shown(browser) == ["till", "till-admin"])
+    assert browser.text("#found") == "2 of 3 shown"
+    assert browser.overflow() <= 0
+    assert browser.serious_faults() == []
+
+
+def _see_that_it_stays(browser: Browser) -> None:
+    browser.driver.find_element("css selector", "#filter-words").send_keys("-")
+    _wait(browser, lambda: _shown(browser) == ["till-admin"])
+    browser.driver.execute_async_script("refresh().then(arguments[0])")
+    assert _shown(browser) == ["till-admin"]
+    assert browser.driver.execute_script("return document.activeElement.value") == "TILL-"
+    assert browser.driver.current_url.endswith("/?q=TILL-")
+    browser.driver.refresh()
+    assert _shown(browser) == ["till-admin"]
+    browser.driver.find_element("css selector", "#filter a").click()
+    _wait(browser, lambda: len(_shown(browser)) == 3)
+    assert browser.complaints() == []

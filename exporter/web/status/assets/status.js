@@ -32,6 +32,11 @@ button.addEventListener("click", () => {
 const places = (part) => [...part.querySelectorAll(".scroll")].map((each) => [each.scrollLeft, each.scrollTop]);
 
 const replace = (old, fresh) => {
+  if (old.tagName === "FORM") return; // somebody may be typing there
+  if (old.getAttribute("role") === "status") {
+    if (old.textContent !== fresh.textContent) old.textContent = fresh.textContent; // or it would not be read out
+    return;
+  }
   if (old.outerHTML === fresh.outerHTML) return;
   const kept = places(old);
   const inside = [...old.querySelectorAll("a, .scroll")];
@@ -62,12 +67,14 @@ const update = (text) => {
   [...next.children].forEach((each, number) => replace(main.children[number], document.adoptNode(each)));
 };
 
-const refresh = async () => {
-  if (paused || busy || document.hidden || selecting()) return;
+const refresh = async (wanted = false) => {
+  if (busy || (!wanted && (paused || document.hidden || selecting()))) return;
   busy = true;
+  const asked = location.href;
   try {
-    const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(10000) });
-    if (answer.ok || answer.status === 404) update(await answer.text());
+    const answer = await fetch(asked, { cache: "no-store", signal: AbortSignal.timeout(10000) });
+    const text = await answer.text();
+    if ((answer.ok || answer.status === 404) && asked === location.href) update(text);
     failed = answer.ok || answer.status === 404 ? 0 : failed + 1;
   } catch {
     failed += 1;
@@ -75,8 +82,30 @@ const refresh = async () => {
     busy = false;
     describe();
   }
+  if (asked !== location.href) await refresh(true); // another choice was made meanwhile
 };
 
-document.addEventListener("visibilitychange", refresh);
+// The choice stands in the address, so that it is still there when the page is loaded anew or is sent to somebody.
+const filter = document.getElementById("filter");
+const choose = () => {
+  const chosen = [...new FormData(filter)].filter(([, value]) => value !== "");
+  const query = new URLSearchParams(chosen).toString();
+  history.replaceState(null, "", location.pathname + (query && `?${query}`));
+  return refresh(true);
+};
+if (filter) {
+  let soon = 0;
+  filter.addEventListener("input", () => {
+    clearTimeout(soon);
+    soon = setTimeout(choose, 150);
+  });
+  filter.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(soon);
+    choose();
+  });
+}
+
+document.addEventListener("visibilitychange", () => refresh());
 setInterval(refresh, seconds * 1000);
 describe();
