@@ -10,13 +10,13 @@ from pathlib import Path
 import structlog
 from structlog.typing import FilteringBoundLogger
 
+from exporter.aside import aside
 from exporter.config.contents import Contents, Digest
 from exporter.config.files import look_at
 from exporter.config.load import load
 from exporter.config.problem import ConfigError
 from exporter.config.settings import Config
 from exporter.metrics.own import Reload
-from exporter.web.aside import aside
 
 PAUSE = 2.0
 """Seconds between two looks at the files."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
+from exporter.aside import begin_aside
 from exporter.config.problem import Problem
 from exporter.config.settings import ListingUrl, SourceSettings
 from exporter.discovery.files import ListingFiles, Look
@@ -18,6 +19,7 @@ HandOver = Callable[[Sequence[Target]], None]
 LookAgain = Callable[[], Awaitable[Look]]
 
 _TOLD_PROBLEMS = 10
+_DEADLINE = 10.0  # seconds for one look at files
 _log = structlog.get_logger()
 
 
@@ -109,6 +111,40 @@ class Outside:
         )
 
 
+class Looks:
+    """Looks at files in a thread, one look at a time: a file system that hangs holds up neither us nor our end.
+
+    Args:
+        place: what problems call the source.
+        work: makes one look; this blocks.
+        deadline: seconds after which the source counts as failing, until the look comes to an end.
+    """
+
+    def __init__(self, place: str, work: Callable[[], Look], deadline: float = _DEADLINE) -> None:
+        self._place = place
+        self._work = work
+        self._deadline = deadline
+        self._known: tuple[Target, ...] | None = None
+        self._running: asyncio.Future[Look] | None = None
+
+    async def look(self) -> Look:
+        """Return what the look brings, or that it takes too long."""
+        if self._running is None:
+            self._running = begin_aside(self._work, "files of a source")
+        try:
+            done, _ = await asyncio.wait([self._running], timeout=self._deadline)
+        except asyncio.CancelledError:
+            self._running.cancel()
+            raise
+        if not done:
+            words = f"the file system gave no answer within {self._deadline:g} s"
+            return Look(self._known, (Problem(self._place, None, "", words),))
+        (ended,), self._running = done, None
+        look = ended.result()
+        self._known = look.targets
+        return look
+
+
 def _looker(settings: SourceSettings) -> LookAgain:
     match settings.place:
         case ListingUrl() as place:
@@ -117,5 +153,4 @@ def _looker(settings: SourceSettings) -> LookAgain:
 
             return ListingAnswers(settings, place).look
         case pattern:
-            files = ListingFiles(settings, pattern)
-            return lambda: asyncio.to_thread(files.look)
+            return Looks(pattern, ListingFiles(settings, pattern).look).look

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from exporter.aside import aside
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import Endpoint
 
@@ -82,7 +83,7 @@ class SrvRecords:
         return self._kept[name].endpoints if name in self._kept else frozenset()
 
     async def _ask(self, name: str) -> frozenset[Endpoint] | Failure:
-        resolver = await asyncio.to_thread(self._resolver)
+        resolver = await aside(self._resolver, "SRV set-up")
         try:
             async with asyncio.timeout(self._deadline):
                 # The dot makes the name whole: the number of queries does not hang on the system's search list.

@@ -1,19 +1,22 @@
 """Lists of targets over HTTP, as Prometheus asks for them (its "HTTP SD")."""
 
-import asyncio
 import hashlib
 import ssl
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
 import aiohttp
 
+from exporter.aside import aside
 from exporter.config.discovered import Listing, read_listing
 from exporter.config.document import MAX_BYTES
 from exporter.config.files import MAX_PEM_BYTES, read_bounded
 from exporter.config.problem import ConfigError, Findings, Problem, RefusedError
 from exporter.config.settings import ListingUrl, SourceSettings
+from exporter.discovery.dns import Resolver
 from exporter.discovery.files import Look
+from exporter.discovery.lookups import Lookups
 from exporter.model.target import Target
 
 _DEADLINE = 10.0  # seconds for one answer, its last byte included
@@ -32,6 +35,7 @@ class ListingAnswers:
         self._settings = settings
         self._place = place
         self._deadline = deadline
+        self._names = Lookups(Resolver(deadline=deadline))
         self._seen: tuple[bytes, Target] | None = None
         self._look = Look(None)
         self._trusted: tuple[bytes, ssl.SSLContext] | None = None
@@ -40,14 +44,14 @@ class ListingAnswers:
         """Ask, and read the answer if it is another one than before; it is taken up whole or not at all."""
         try:
             content = await self._ask()
-            self._look = await asyncio.to_thread(self._read, content)
+            self._look = await aside(partial(self._read, content), "list of targets")
         except RefusedError as refusal:
             problem = Problem(self._place.url, None, "", refusal.found, refusal.allowed)
             return Look(self._look.targets, (problem,))
         return self._look
 
     async def _ask(self) -> bytes:
-        context = await asyncio.to_thread(self._context)
+        context = await aside(self._context, "trust of a source")
         headers = {
             "Accept": "application/json",
             "X-Prometheus-Refresh-Interval-Seconds": f"{self._settings.refresh:g}",
@@ -55,8 +59,11 @@ class ListingAnswers:
         }
         timeout = aiohttp.ClientTimeout(total=self._deadline)
         try:
+            connector = aiohttp.TCPConnector(resolver=self._names)
             async with (
-                aiohttp.ClientSession(timeout=timeout, headers={"User-Agent": "tlsprobe"}) as session,
+                aiohttp.ClientSession(
+                    connector=connector, timeout=timeout, headers={"User-Agent": "tlsprobe"}
+                ) as session,
                 # A redirect could lead our headers, with their secrets, to somebody else.
                 session.get(self._place.url, headers=headers, ssl=context, allow_redirects=False) as response,
             ):

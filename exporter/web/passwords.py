@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from hashlib import blake2b
 
-from exporter.web.aside import aside
+from exporter.aside import aside
 
 _LONGEST = 72  # bytes that bcrypt looks at; what follows never counted
 _REMEMBERED = 100

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from exporter.aside import aside
 from exporter.config.problem import ConfigError, Problem
-from exporter.web.aside import aside
 from exporter.web.load import load_lock, stamp
 from exporter.web.lock import Lock
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -12,7 +14,7 @@ from aiohttp import web
 
 from exporter.config.settings import ListingUrl, SourceSettings
 from exporter.discovery.files import ListingFiles, Look
-from exporter.discovery.outside import Board, Means, Outside
+from exporter.discovery.outside import Board, Looks, Means, Outside
 from exporter.discovery.url import ListingAnswers
 from exporter.model.target import Target
 
@@ -99,6 +101,59 @@ def test_too_many_in_all(tmp_path: Path) -> None:
     assert "6 targets in 3 files, of which 4 are probed" in str(look.problems[0])
 
 
+def test_a_pipe_in_a_file_s_place(tmp_path: Path) -> None:
+    """A pipe, which would wait for whoever writes into it, is refused unopened."""
+    os.mkfifo(tmp_path / "fleet.json")
+    look = files(tmp_path, "*.json").look()
+
+    assert look.targets is None
+    assert "is no regular file; allowed: a readable file" in str(look.problems[0])
+
+
+def test_a_file_system_that_hangs() -> None:
+    """A look that hangs makes the source fail, is not made twice, and is waited for by nobody when we end."""
+    hanging, looks = threading.Event(), list[Look]()
+    fresh = Look(())
+
+    def work() -> Look:
+        begun.append(threading.current_thread())
+        hanging.wait(30)
+        return fresh
+
+    begun: list[threading.Thread] = []
+
+    async def watch() -> None:
+        looking = Looks("fleet.json", work, deadline=0.05)
+        looks.extend([await looking.look(), await looking.look()])
+
+    asyncio.run(watch())
+    still_there = begun[0].is_alive()
+    hanging.set()
+
+    assert still_there
+    assert len(begun) == 1
+    assert [str(look.problems[0]) for look in looks] == ["fleet.json: the file system gave no answer within 0.05 s"] * 2
+
+
+async def test_a_file_system_that_is_well_again() -> None:
+    """What a slow look brought in the end is taken up at the next one."""
+    hanging = threading.Event()
+
+    def work() -> Look:
+        hanging.wait(30)
+        return Look(())
+
+    looking = Looks("fleet.json", work, deadline=0.05)
+    slow = await looking.look()
+    hanging.set()
+    async with asyncio.timeout(10):
+        while (again := await looking.look()).problems:
+            continue
+
+    assert len(slow.problems) == 1
+    assert again == Look(())
+
+
 class Inventory:
     """An HTTP server that has a list.
 
@@ -169,6 +224,26 @@ async def test_answers() -> None:
     assert ("abc", "60") == tuple(
         server.headers[0][name] for name in ("X-Token", "X-Prometheus-Refresh-Interval-Seconds")
     )
+
+
+async def test_a_url_by_name() -> None:
+    """A name is looked up without a thread that would be waited for when we end."""
+    async with inventory() as (_, url):
+        place = ListingUrl(url.replace("127.0.0.1", "localhost"), ())
+        look = await ListingAnswers(SourceSettings("fleet", place, 60.0, 3), place).look()
+        names_of_threads = {thread.name for thread in threading.enumerate()}
+
+    assert names(look) == ["a"]
+    assert not any(name.startswith("asyncio") for name in names_of_threads)
+
+
+async def test_a_url_whose_name_does_not_exist() -> None:
+    """A name that is none is a problem of the source."""
+    place = ListingUrl("http://nobody.invalid/targets", ())
+    look = await ListingAnswers(SourceSettings("fleet", place, 60.0, 3), place, deadline=5.0).look()
+
+    assert look.targets is None
+    assert "no answer" in str(look.problems[0])
 
 
 async def wait_for(holds: Callable[[], bool]) -> None:

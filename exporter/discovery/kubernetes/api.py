@@ -9,10 +9,13 @@ from http import HTTPStatus
 
 import aiohttp
 
+from exporter.aside import aside
 from exporter.config.problem import RefusedError
+from exporter.discovery.dns import Resolver
 from exporter.discovery.kubernetes.account import Account, Credentials, read_credentials, trust
 from exporter.discovery.kubernetes.events import ApiError, Change, Trouble, read_event, read_page
 from exporter.discovery.kubernetes.slices import Slice
+from exporter.discovery.lookups import Lookups
 from exporter.model.source import KubernetesService
 
 _PAGE_SLICES = 500
@@ -94,7 +97,7 @@ class ApiServer:
     async def _get(self, service: KubernetesService, query: Mapping[str, str]) -> AsyncIterator[aiohttp.ClientResponse]:
         async with _told(Trouble.FAILED):
             async with asyncio.timeout(self._bounds.answer):
-                credentials, context = await asyncio.to_thread(self._prepare)
+                credentials, context = await aside(self._prepare, "service account")
                 response = await self._open().get(
                     _url(self._account, service, credentials),
                     params={"labelSelector": f"kubernetes.io/service-name={service.service}", **query},
@@ -111,7 +114,10 @@ class ApiServer:
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=None)  # the bounds are ours, one for each wait
-            self._session = aiohttp.ClientSession(timeout=timeout, headers={"Accept-Encoding": "identity"})
+            # Some clusters name their API server by a name.
+            connector = aiohttp.TCPConnector(resolver=Lookups(Resolver(deadline=self._bounds.answer)))
+            headers = {"Accept-Encoding": "identity"}
+            self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers)
         return self._session
 
     def _prepare(self) -> tuple[Credentials, ssl.SSLContext]:

@@ -11,9 +11,14 @@ T = TypeVar("T")
 
 
 async def aside(work: Callable[[], T], name: str) -> T:
-    """Return what the work returns, or raise what it raises; at the process's end it is left where it is.
+    """Return what the work returns, or raise what it raises; at the process's end it is left where it is."""
+    return await begin_aside(work, name)
 
-    An executor's threads would be waited for then, and a hash or a hanging disk may take long.
+
+def begin_aside(work: Callable[[], T], name: str) -> asyncio.Future[T]:
+    """Begin the work, and return what will have its outcome.
+
+    An executor's threads would be waited for at the process's end, and a hash or a hanging disk may take long.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
@@ -31,4 +36,4 @@ async def aside(work: Callable[[], T], name: str) -> T:
             loop.call_soon_threadsafe(finish, settle)
 
     threading.Thread(target=run, name=name, daemon=True).start()
-    return await answer
+    return answer
