@@ -14,7 +14,8 @@ from exporter.wire.progress import (
     NOTHING_ANNOUNCED,
     HttpProgress,
 )
-from exporter.wire.request import make_request
+from exporter.wire.request import Request, make_request
+from exporter.wire.whole import Whole, read_whole
 
 _PREFIX = b"HTTP/"
 _END_OF_REQUEST = h11.EndOfMessage()
@@ -28,12 +29,16 @@ class _Answer:
     """What has come of the answer that is due.
 
     Attributes:
+        request: what it answers.
+        reader: reads it, once it is known to need one.
         most_body: bytes of content that are read.
         sample: whether the rest of a longer content is left unread, which ends the connection, rather than a failure.
         start: its first bytes, by which another protocol is told.
         announced_end: what the connection will end by, by the heads.
     """
 
+    request: Request
+    reader: h11.Connection | None = None
     most_body: int = 0
     sample: bool = False
     start: bytes = b""
@@ -67,7 +72,6 @@ class Http1:
         self._settings = settings
         self._origin = (server_name, port, user_agent)
         self._request = make_request(settings, None, *self._origin)
-        self._connection = _connect()
         self._answer: _Answer | None = None
         self._end: End | None = None
         self._unasked = False
@@ -86,15 +90,11 @@ class Http1:
         if self._answer is not None or self._end is not None:
             raise RuntimeError("no request may be made now")
         request = self._request if path is None else make_request(self._settings, path, *self._origin)
-        if self.asked:
-            self._connection = _next_cycle(self._connection)
-        self._connection.send(request.gist)
-        self._connection.send(_END_OF_REQUEST)
         self.asked += 1
         sample = path is not None
-        self._answer = _Answer(self._settings.large_bytes if sample else MOST_BODY_BYTES, sample)
-        if self._connection.our_state is h11.MUST_CLOSE:
-            self._answer.announced_end = End.OWN_LIMIT  # the settings' own headers ask for `Connection: close`
+        most_body = self._settings.large_bytes if sample else MOST_BODY_BYTES
+        end = End.OWN_LIMIT if request.closing else None  # the settings' own headers ask for `Connection: close`
+        self._answer = _Answer(request, most_body=most_body, sample=sample, announced_end=end)
         return request.wire
 
     def receive(self, data: bytes) -> HttpProgress:
@@ -108,7 +108,12 @@ class Http1:
             answer.start = (answer.start + data)[: len(_PREFIX)]
             if not _PREFIX.startswith(answer.start):
                 return self._fail(Reason.NOT_HTTP if self.asked == 1 else Reason.MALFORMED)
+        whole = None if answer.received or not answer.request.filled else read_whole(data)
         answer.received += len(data)
+        if whole is not None and whole.body <= answer.most_body:
+            _take_head(answer, whole, first=self.asked == 1)
+            answer.body = whole.body
+            return self._finish(answer, answer.announced_end)
         try:
             return self._advance(answer, data)
         except h11.RemoteProtocolError as error:
@@ -140,9 +145,10 @@ class Http1:
 
     def _advance(self, answer: _Answer, data: bytes) -> HttpProgress:
         """Read on; no bytes are the end of them."""
-        self._connection.receive_data(data)
+        reader = answer.reader = answer.reader or _begin_reading(answer.request)
+        reader.receive_data(data)
         while True:
-            match self._connection.next_event():
+            match reader.next_event():
                 case h11.Data(data=content):
                     answer.body += len(content)
                     if answer.body > answer.most_body:
@@ -171,27 +177,24 @@ class Http1:
 
     def _finish(self, answer: _Answer, end: End | None) -> HttpProgress:
         self._answer = None
-        self._unasked = end is not End.OWN_LIMIT and bool(self._connection.trailing_data[0])
+        more = answer.reader is not None and bool(answer.reader.trailing_data[0])
+        self._unasked = more and end is not End.OWN_LIMIT
         self._end = end or (End.ERROR if self._unasked else None)
         return _progress(answer, done=True, keep_alive=self._end is None, end=self._end)
 
     def _fail(self, reason: Reason, end: End = End.ERROR) -> HttpProgress:
-        answer, self._answer = self._answer or _Answer(), None
+        answer, self._answer = self._answer or _Answer(self._request), None
         self._end = end
         self._broken = _progress(answer, failure=Failure(Stage.HTTP, reason), end=end)
         return self._broken
 
 
-def _connect() -> h11.Connection:
-    return h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_OTHER_BYTES)
-
-
-def _next_cycle(connection: h11.Connection) -> h11.Connection:
-    """Make a connection ready for one more request; h11 itself never lets HTTP/1.0 have one."""
-    if connection.our_state is not h11.DONE:
-        return _connect()
-    connection.start_next_cycle()
-    return connection
+def _begin_reading(request: Request) -> h11.Connection:
+    """Return a reader of one answer; h11 would not let one of HTTP/1.0 be followed by another."""
+    reader = h11.Connection(h11.CLIENT, max_incomplete_event_size=MOST_OTHER_BYTES)
+    reader.send(request.gist)
+    reader.send(_END_OF_REQUEST)
+    return reader
 
 
 def _progress(
@@ -215,7 +218,7 @@ def _progress(
     )
 
 
-def _take_head(answer: _Answer, head: h11.Response | h11.InformationalResponse, *, first: bool) -> None:
+def _take_head(answer: _Answer, head: h11.Response | h11.InformationalResponse | Whole, *, first: bool) -> None:
     answer.status = head.status_code
     answer.version = head.http_version.decode("ascii")
     options: list[bytes] = []

@@ -8,6 +8,7 @@ import h11
 from exporter.model.target import HttpSettings
 
 _NO_BODY_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE", "CONNECT"})
+_UNFILLED_METHODS = frozenset({"HEAD", "CONNECT"})  # RFC 9112 section 6.3
 _TELLING = frozenset({b"host", b"connection", b"upgrade", b"expect"})
 _CONNECTION_ALONE = frozenset(
     {b"connection", b"host", b"keep-alive", b"proxy-connection", b"te", b"transfer-encoding", b"upgrade"}
@@ -24,12 +25,16 @@ class Request:
         head: the whole of it, checked.
         wire: the bytes of HTTP/1.1.
         gist: what decides of how the answer is read and what may follow it, since h11 writes all that it is given.
+        closing: whether its own headers say that no other will follow.
+        filled: whether answers to its method have content.
         fields: those of HTTP/2, pseudo-headers first.
     """
 
     head: h11.Request
     wire: bytes
     gist: h11.Request
+    closing: bool
+    filled: bool
     fields: tuple[tuple[bytes, bytes], ...]
 
 
@@ -55,7 +60,8 @@ def make_request(settings: HttpSettings, path: str | None, server_name: str, por
         raise ValueError(f"{method} {target} with these headers is no valid request") from error
     telling = [pair for pair in head.headers if pair[0] in _TELLING]
     gist = h11.Request(method=method, target=target, headers=telling)
-    return Request(head, wire, gist, _fields(head))
+    closing = writer.our_state is h11.MUST_CLOSE
+    return Request(head, wire, gist, closing, method not in _UNFILLED_METHODS, _fields(head))
 
 
 def _fields(head: h11.Request) -> tuple[tuple[bytes, bytes], ...]:

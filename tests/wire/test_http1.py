@@ -10,6 +10,7 @@ from exporter.model.failure import STAGE_REASONS, Failure, Reason, Stage
 from exporter.model.target import HttpSettings
 from exporter.wire.http import HttpProgress, converse, unexpected_status
 from exporter.wire.http1 import Http1, read_keep_alive
+from exporter.wire.whole import Whole, read_whole
 
 _LARGE = 1 << 20
 HTTP_REASONS = STAGE_REASONS[Stage.HTTP]
@@ -477,3 +478,50 @@ def test_cuts_do_not_matter(sizes: list[int], answers: list[bytes]) -> None:
         told = sliced.receive(rest) if rest else told
 
         assert told == expected
+
+
+def test_at_a_glance() -> None:
+    """An ordinary answer that came whole is read without h11; one that goes on, or ends otherwise, is not."""
+    assert read_whole(PLAIN) == Whole(200, b"1.1", [(b"content-length", b"5")], 5)
+    assert read_whole(PLAIN[:-1]) is None
+    assert read_whole(PLAIN + b"H") is None
+
+
+_NAMES = st.sampled_from(
+    (b"Content-Length", b"content-length", b"Transfer-Encoding", b"Connection", b"Keep-Alive", b"Server", b"X a", b"")
+)
+_VALUES = st.sampled_from(
+    (
+        b"5",
+        b" 5 ",
+        b"5, 5",
+        b"+5",
+        b"05",
+        b"",
+        b"chunked",
+        b"close",
+        b"keep-alive",
+        b"timeout=5, max=1",
+        b"a\xe9",
+        b"\0",
+    )
+)
+_FIELDS = st.lists(st.tuples(_NAMES, st.sampled_from((b":", b": ", b" : ")), _VALUES).map(b"".join), max_size=4)
+_STATUS_LINES = st.sampled_from(
+    (b"HTTP/1.1 200 OK", b"HTTP/1.1 404", b"HTTP/1.0 200 OK", b"HTTP/1.1 204 No", b"HTTP/1.1 100 C", b"HTTP/1.1  200 x")
+)
+_BODIES = st.sampled_from((b"hello", b"", b"hell", b"hello!", b"5\r\nhello\r\n0\r\n\r\n"))
+_ENDS = st.sampled_from((b"\r\n", b"\n"))
+
+
+@given(_STATUS_LINES, _FIELDS, _ENDS, _BODIES, st.sampled_from(("GET", "HEAD")))
+def test_in_one_piece_or_two(status: bytes, fields: list[bytes], end: bytes, body: bytes, method: str) -> None:
+    """An answer that comes in one piece, which is read at a glance if it is ordinary, means the same as in two."""
+    answer = end.join((status, *fields, b"Content-Length: 5", b"", body))
+    told = []
+    for pieces in ((answer,), (answer[:1], answer[1:])):
+        conversation = ask(method)
+        progress = [conversation.receive(piece) for piece in pieces][-1]
+        told.append((progress, conversation.receive(b""), conversation.receive_eof()))
+
+    assert told[0] == told[1]
