@@ -21,6 +21,9 @@ RUN python -m venv --without-pip /opt/tlsprobe \
  && pip --python /opt/build/bin/python install --no-deps --only-binary :all: --require-hashes -r requirements/image-build.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY exporter exporter
+ARG REVISION=unknown
+# What `tlsprobe --version` tells as the commit; the source of a release knows its own.
+RUN [ "${REVISION}" = unknown ] || echo "${REVISION}" > exporter/revision.txt
 # Byte code is made here, since it cannot be at run time, and without times, so that it is the same each time.
 RUN pip --python /opt/build/bin/python wheel --no-deps --no-index --no-build-isolation --wheel-dir /opt/wheels . \
  && pip --python /opt/tlsprobe/bin/python install --no-deps --no-index /opt/wheels/tls_resumption_exporter-*.whl \

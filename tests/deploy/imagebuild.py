@@ -73,20 +73,26 @@ class Built:
     user: str = ""
 
 
-def build(stages: Sequence[Stage], context: Path, folder: Path, base: Path, wheels: Path) -> Built:
+def build(
+    stages: Sequence[Stage], context: Path, folder: Path, base: Path, wheels: Path, arguments: Mapping[str, str]
+) -> Built:
     """Carry out the stages, and return the last one.
 
     Args:
         context: what `COPY` takes from.
         folder: empty, for the layers.
         wheels: where pip finds packages; the steps run without a network.
+        arguments: win over what `ARG` says.
     """
     done: dict[str, Built] = {}
     for number, stage in enumerate(stages):
         built = Built(folder / str(number) / "layer")
         built.layer.mkdir(parents=True)
         for instruction in stage.instructions:
-            _carry_out(instruction, built, context, done, base, wheels)
+            if instruction.word == "ARG":
+                built.variables |= {name: arguments.get(name, value) for name, value in defaults(instruction).items()}
+            else:
+                _carry_out(instruction, built, context, done, base, wheels)
         done[stage.name] = built
     return built
 
@@ -95,8 +101,6 @@ def _carry_out(
     instruction: Instruction, built: Built, context: Path, done: Mapping[str, Built], base: Path, wheels: Path
 ) -> None:
     match instruction.word:
-        case "ARG":
-            built.variables |= defaults(instruction)
         case "ENV":
             pairs = (word.partition("=") for word in instruction.words)
             built.environment |= {name: fill(value, built.environment) for name, _, value in pairs}
@@ -143,7 +147,7 @@ def _run(text: str, built: Built, base: Path, wheels: Path) -> None:
     work = built.layer.with_name("work")
     for each in (root, work):
         each.mkdir(exist_ok=True)
-    environment = {**built.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/mnt"}
+    environment = {**built.variables, **built.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/mnt"}
     words = ["env", "-i", *(f"{name}={value}" for name, value in environment.items()), "sh", "-c", text]
     script = f"""set -e
         mount -t overlay -o lowerdir={shlex.quote(str(base))},upperdir={built.layer},workdir={work} overlay {root}

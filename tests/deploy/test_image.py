@@ -17,6 +17,7 @@ from tests.servers.process import find_program
 STAGES = read_stages(Path("Dockerfile"))
 FINAL = STAGES[-1]
 LOCKS = (Path("requirements/image.txt"), Path("requirements/image-build.txt"))
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MOST_BYTES = 48 << 20  # of our own layers, unpacked
 ASK_REFERENCE = """
 import sys, urllib.request
@@ -78,22 +79,25 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 def _build(folder: Path) -> Built:
     base = imagebuild.make_base(os.environ.get("TLSPROBE_DEBIAN"))
-    return imagebuild.build(STAGES, Path.cwd(), folder, base, imagebuild.fetch_wheels(LOCKS))
+    return imagebuild.build(STAGES, Path.cwd(), folder, base, imagebuild.fetch_wheels(LOCKS), {"REVISION": COMMIT})
 
 
 @demanded
 def test_it_runs_as_nobody_where_nothing_can_be_written(built: Built, tmp_path: Path) -> None:
-    """The daemon starts without a shell, is well by its own health check, sees its reference as it is, and ends."""
+    """The daemon starts without a shell, is well, sees its reference as it is, knows its commit, and ends when told."""
     python = "/opt/tlsprobe/bin/python"
     write = "import sys; open(sys.argv[1] + '/file', 'w')"
     words = [*FINAL.last("ENTRYPOINT").words, *FINAL.last("CMD").words]
     with container.running(built, words, imagebuild.BASE, tmp_path) as inside:
         inside.wait_until_well(*_health_check(FINAL))
+        inside.wait_until_well(python, "-c", ASK_REFERENCE)
+        version = inside.run(*FINAL.last("ENTRYPOINT").words, "--version").stdout
         shell = inside.run("/bin/sh", "-c", "true")
         identity = Path(f"/proc/{inside.first}/status").read_text()
         refused = [inside.run(python, "-c", write, place) for place in ("/tmp", "/opt/tlsprobe", "/var/lib/tlsprobe")]
         code = inside.end()
 
+    assert f"commit    {COMMIT}" in version.splitlines()
     assert shell.returncode
     assert "Uid:\t65532\t65532\t65532\t65532" in identity
     assert "CapEff:\t0000000000000000" in identity
