@@ -6,6 +6,19 @@ from tests.deploy.chart import Object
 
 TARGETS = {"targets": [{"name": "shop", "address": "shop.example.com:443", "http": {"large_bytes": 2_097_152}}]}
 
+_WATCHING = {"backends_from": {"kubernetes": {"service": "shop", "namespace": "shop", "port": "https"}}}
+WATCHED = {
+    "targets": [
+        {"name": "shop", "address": "shop.example.com:443", **_WATCHING},
+        {"name": "shop-too", "address": "www.example.com:443", **_WATCHING},
+        {
+            "name": "own",
+            "address": "own.example.com:443",
+            "backends_from": {"kubernetes": {"service": "a", "port": 8443}},
+        },
+    ]
+}
+
 EVERYTHING: Object = {
     "config": TARGETS,
     "commonLabels": {"team": "edge"},
@@ -75,6 +88,20 @@ EVERYTHING: Object = {
         "podTargetLabels": ["team"],
     },
     "podMonitor": {"enabled": True, "scheme": "https", "sampleLimit": 5000, "podTargetLabels": ["team"]},
+    "kubernetesDiscovery": {"enabled": True, "namespaces": ["shop", "mail"]},
+    "rbac": {"annotations": {"a": "b"}},
+    "probe": {
+        "enabled": True,
+        "namespace": "prometheus",
+        "labels": {"release": "prometheus"},
+        "targetLabels": {"team": "edge"},
+        "tlsConfig": {"insecureSkipVerify": True},
+        "basicAuth": {"username": {"name": "web", "key": "user"}, "password": {"name": "web", "key": "password"}},
+        "relabelings": [{"sourceLabels": ["instance"], "targetLabel": "target"}],
+        "metricRelabelings": [{"sourceLabels": ["__name__"], "regex": "python_.*", "action": "drop"}],
+        "sampleLimit": 2_000_000,
+        "labelLimit": 40,
+    },
     "podMonitoring": {"enabled": True, "timeout": "10s", "metricRelabeling": [{"action": "drop", "regex": "a"}]},
     "prometheusRule": {
         "enabled": True,
@@ -104,6 +131,8 @@ CASES = MappingProxyType(
         "somebody's secret": {"existingSecret": "mine"},
         "somebody's ConfigMap": {"existingConfigMap": "mine"},
         "a text": {"config": "targets: [{name: shop, address: shop.example.com}]  # ours\n"},
+        "Services": {"config": WATCHED},
+        "Services anywhere": {"config": WATCHED, "rbac": {"clusterWide": True}},
         "no service": {"service": {"enabled": False}, "podMonitor": {"enabled": True}},
         "no account": {"serviceAccount": {"create": False}},
         "a budget by share": {"podDisruptionBudget": {"enabled": True, "minAvailable": "50%", "maxUnavailable": None}},

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from tests.deploy.chart import Object, render
+from tests.deploy.chart import Object, find, render
 
 NAME = "tls-resumption-exporter"
 PLAIN = Path("deploy/manifests")
@@ -32,8 +32,23 @@ def make_files() -> Iterator[tuple[Path, str]]:
         "prometheusRule": {"enabled": True},
     }
     objects = [_plain(one) for one in render(values, name=NAME, namespace="monitoring")]
+    yield COMPONENTS / "kubernetes-discovery/rights.yaml", _text(_rights())
     yield PLAIN / f"{NAME}.yaml", _text([one for one in objects if one["kind"] not in _OPERATORS])
     yield from ((_FILES[one["kind"]], _text([one])) for one in objects if one["kind"] in _FILES)
+
+
+def _rights() -> list[dict[str, Any]]:
+    """Return the rights for discovery in all namespaces, since a kustomization puts all it has into one.
+
+    The account has no namespace there, which has Kustomize fill in that of the kustomization.
+    """
+    values = {"kubernetesDiscovery": {"enabled": True}, "rbac": {"clusterWide": True}}
+    objects = render(values, name=NAME, namespace="monitoring")
+    role, binding = _plain(find(objects, "ClusterRole")), _plain(find(objects, "ClusterRoleBinding"))
+    for one in (role["metadata"], binding["metadata"], binding["roleRef"]):
+        one["name"] = NAME
+    del binding["subjects"][0]["namespace"]
+    return [role, binding]
 
 
 def _plain(one: Object) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from exporter import __version__
 from exporter.cli.shard import INDEX_VARIABLE, find_shard
 from exporter.config.check import check as check_config
 from tests.deploy import validity
-from tests.deploy.cases import CASES, EVERYTHING, TARGETS
+from tests.deploy.cases import CASES, EVERYTHING, TARGETS, WATCHED
 from tests.deploy.chart import CHART, Object, container, find, notes, pod, render
 
 LATEST = validity.VERSIONS[-1]
@@ -164,6 +164,17 @@ def test_health_is_asked_where_it_is_told(web: Object, path: str, port: str) -> 
         pytest.param({"existingSecret": "a", "config": TARGETS}, "without effect", id="two configurations"),
         pytest.param({"existingSecret": "a", "existingConfigMap": "b"}, "one of them", id="two of somebody's"),
         pytest.param({"route": {"enabled": True}}, "parentRefs", id="route to nowhere"),
+        pytest.param({"probe": {"enabled": True}}, "probe.targets", id="nobody to probe"),
+        pytest.param({"probe": {"enabled": True, "target": ["shop"]}}, "target", id="misspelt inside"),
+        pytest.param({"kubernetesDiscovery": {"namespaces": ["a b"]}}, "namespaces", id="no namespace"),
+        pytest.param(
+            {"config": WATCHED, "serviceAccount": {"create": False}}, "every pod", id="rights for everybody's account"
+        ),
+        pytest.param(
+            {"kind": "StatefulSet", "sharded": True, "config": TARGETS, "probe": {"enabled": True}},
+            "only one knows",
+            id="probe of shards",
+        ),
         pytest.param({"podMonitor": {"enabled": True, "basicAuth": {"username": {}}}}, "https", id="password in clear"),
         pytest.param(
             {"service": {"enabled": False}, "serviceMonitor": {"enabled": True}}, "podMonitor", id="no service"
@@ -184,6 +195,8 @@ def test_what_cannot_work_is_refused(values: Object, words: str) -> None:
         pytest.param({"serviceMonitor": {"enabled": True}}, "release: NAME-OF-ITS-HELM-RELEASE", id="the label trap"),
         pytest.param({"resources": {"limits": {"cpu": "1"}}}, "A CPU limit is set", id="CPU limit"),
         pytest.param(EVERYTHING, "https://localhost:10507/probe/metrics", id="where it is"),
+        pytest.param({"config": WATCHED}, "EndpointSlices in namespace monitoring, shop.", id="what it watches"),
+        pytest.param({"existingSecret": "a"}, "set kubernetesDiscovery.enabled", id="what cannot be seen"),
     ],
 )
 def test_notes(values: Object, expected: str) -> None:

@@ -1,6 +1,7 @@
 """The plain manifests, the Kustomize base and its components."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,23 @@ def test_the_base_is_the_plain_manifests() -> None:
 def _pod(deployment: Object) -> dict[str, Any]:
     spec: dict[str, Any] = deployment["spec"]["template"]["spec"]
     return spec
+
+
+def test_discovery_has_its_rights_and_its_token(tmp_path: Path) -> None:
+    """The account is that of the pod, wherever the kustomization puts it."""
+    for name in ("base", "components/kubernetes-discovery"):
+        shutil.copytree(KUSTOMIZE / name, tmp_path / name)
+    (tmp_path / "kustomization.yaml").write_text(
+        "namespace: probing\nresources: [base]\ncomponents: [components/kubernetes-discovery]\n"
+    )
+    objects = build(tmp_path)
+    pod = _pod(find(objects, "Deployment"))
+    account = {"kind": "ServiceAccount", "name": pod["serviceAccountName"], "namespace": "probing"}
+
+    validity.check(objects, validity.VERSIONS[-1])
+    assert pod["automountServiceAccountToken"] is True
+    assert [account] == find(objects, "ClusterRoleBinding")["subjects"]
+    assert find(objects, "ClusterRole")["metadata"]["name"] == find(objects, "ClusterRoleBinding")["roleRef"]["name"]
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,46 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{/* The targets of `config`, as a JSON list; of a text, too. What is no list is for `tlsprobe check` to find. */}}
+{{- define "tlsprobe.targets" -}}
+{{- $config := .Values.config -}}
+{{- if kindIs "string" $config }}{{ $config = fromYaml $config }}{{ end -}}
+{{- $targets := list -}}
+{{- if kindIs "slice" $config.targets }}{{ range $config.targets }}{{ if kindIs "map" . }}{{ $targets = append $targets . }}{{ end }}{{ end }}{{ end -}}
+{{ toJson $targets }}
+{{- end }}
+
+{{/* The Services whose EndpointSlices are the backends of targets, as a JSON list. */}}
+{{- define "tlsprobe.services" -}}
+{{- $services := list -}}
+{{- range include "tlsprobe.targets" . | fromJsonArray -}}
+{{- if kindIs "map" .backends_from }}{{ with .backends_from.kubernetes }}{{ if kindIs "map" . }}{{ $services = append $services . }}{{ end }}{{ end }}{{ end -}}
+{{- end -}}
+{{ toJson $services }}
+{{- end }}
+
+{{- define "tlsprobe.asksApiServer" -}}
+{{- $enabled := .Values.kubernetesDiscovery.enabled -}}
+{{- if kindIs "invalid" $enabled }}{{ $enabled = ne (include "tlsprobe.services" .) "[]" }}{{ end -}}
+{{- if $enabled }}true{{ end }}
+{{- end }}
+
+{{/* The namespaces of these Services, as a JSON list. */}}
+{{- define "tlsprobe.watched" -}}
+{{- $namespaces := .Values.kubernetesDiscovery.namespaces -}}
+{{- range include "tlsprobe.services" . | fromJsonArray -}}
+{{- $namespaces = append $namespaces (default (include "tlsprobe.namespace" $) .namespace) -}}
+{{- end -}}
+{{ default (list (include "tlsprobe.namespace" .)) $namespaces | uniq | sortAlpha | toJson }}
+{{- end }}
+
+{{/* The names of the targets that a Probe asks for, as a JSON list. */}}
+{{- define "tlsprobe.probed" -}}
+{{- $names := .Values.probe.targets -}}
+{{- if not $names }}{{ range include "tlsprobe.targets" . | fromJsonArray }}{{ $names = append $names .name }}{{ end }}{{ end -}}
+{{ toJson $names }}
+{{- end }}
+
 {{- define "tlsprobe.ownConfig" -}}
 {{- if and (not .Values.existingConfigMap) (not .Values.existingSecret) (or .Values.config .Values.persistence.enabled) }}true{{ end }}
 {{- end }}
@@ -102,9 +142,12 @@ annotations:
 {{- if and $v.persistence.enabled (eq $v.kind "DaemonSet") }}{{ fail "persistence: the pods of a DaemonSet cannot each have a claim; take extraVolumes with a hostPath" }}{{ end -}}
 {{- if and $v.persistence.enabled (eq $v.kind "Deployment") (gt (int $v.replicas) 1) }}{{ fail "persistence: the replicas of a Deployment would share one state file; take kind: StatefulSet" }}{{ end -}}
 {{- if and $v.persistence.existingClaim (ne $v.kind "Deployment") }}{{ fail "persistence.existingClaim is for a Deployment" }}{{ end -}}
-{{- if and (not $v.service.enabled) (or $v.serviceMonitor.enabled $v.ingress.enabled $v.route.enabled) }}{{ fail "serviceMonitor, ingress and route need service.enabled; podMonitor does not" }}{{ end -}}
+{{- if and (not $v.service.enabled) (or $v.serviceMonitor.enabled $v.probe.enabled $v.ingress.enabled $v.route.enabled) }}{{ fail "serviceMonitor, probe, ingress and route need service.enabled; podMonitor does not" }}{{ end -}}
+{{- if and $v.probe.enabled (eq (include "tlsprobe.probed" .) "[]") }}{{ fail "probe.targets: name the targets, since `config` has none" }}{{ end -}}
+{{- if and $v.probe.enabled $v.sharded }}{{ fail "probe asks any pod of the service, and with `sharded` only one knows a target" }}{{ end -}}
+{{- if and (include "tlsprobe.asksApiServer" .) $v.rbac.create (eq (include "tlsprobe.serviceAccountName" .) "default") }}{{ fail "kubernetesDiscovery would give its rights to every pod that runs as the service account `default`; set serviceAccount.create, serviceAccount.name, or rbac.create to false" }}{{ end -}}
 {{- if and $v.route.enabled (not $v.route.parentRefs) }}{{ fail "route needs parentRefs" }}{{ end -}}
-{{- range $name, $monitor := dict "serviceMonitor" $v.serviceMonitor "podMonitor" $v.podMonitor -}}
+{{- range $name, $monitor := dict "serviceMonitor" $v.serviceMonitor "podMonitor" $v.podMonitor "probe" $v.probe -}}
 {{- if and $monitor.enabled $monitor.basicAuth (eq (include "tlsprobe.scheme" (dict "root" $ "scheme" $monitor.scheme)) "http") }}{{ fail (printf "%s.basicAuth would send the password in clear; it needs scheme: https" $name) }}{{ end -}}
 {{- end -}}
 {{- end }}

@@ -19,7 +19,7 @@ metadata:
     {{- end }}
 spec:
   serviceAccountName: {{ include "tlsprobe.serviceAccountName" . }}
-  automountServiceAccountToken: {{ .Values.automountServiceAccountToken }}
+  automountServiceAccountToken: {{ or .Values.automountServiceAccountToken (include "tlsprobe.asksApiServer" . | eq "true") }}
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
   {{- with .Values.image.pullSecrets }}
