@@ -8,7 +8,7 @@ from tests.daemon import running
 
 
 def test_a_pipe_for_a_file(tmp_path: Path) -> None:
-    """A pipe in the place of a list makes its source fail, holds up no other, and a signal ends us within two seconds."""
+    """A pipe in a list's place makes its source fail and holds up no other, nor our end within two seconds."""
     os.mkfifo(tmp_path / "pipe.json")
     (tmp_path / "fleet.json").write_text('[{"targets": ["127.0.0.1:1"]}]')
     config = tmp_path / "config.yaml"

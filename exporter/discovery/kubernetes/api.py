@@ -21,6 +21,17 @@ from exporter.model.source import KubernetesService
 _PAGE_SLICES = 500
 _MAX_SLICES = 2000
 _MAX_PAGE_BYTES = 32 << 20
+_LONGEST_WAIT = 60.0  # seconds, whatever Retry-After says
+_SAYS_NOTHING_OF_VERSIONS = frozenset(
+    {
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.FORBIDDEN,
+        HTTPStatus.TOO_MANY_REQUESTS,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        HTTPStatus.BAD_GATEWAY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+    }
+)
 _MAX_EVENT_BYTES = 4 << 20  # an object in Kubernetes has about 1.5 MiB at most
 
 
@@ -106,7 +117,7 @@ class ApiServer:
                     allow_redirects=False,
                 )
         try:
-            _refuse(response.status)
+            _refuse(response)
             yield response
         finally:
             response.close()
@@ -132,7 +143,8 @@ def _url(account: Account, service: KubernetesService, credentials: Credentials)
     return f"{account.url}/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
 
 
-def _refuse(status: int) -> None:
+def _refuse(response: aiohttp.ClientResponse) -> None:
+    status = response.status
     if status == HTTPStatus.OK:
         return
     if status == HTTPStatus.GONE:
@@ -141,7 +153,15 @@ def _refuse(status: int) -> None:
         HTTPStatus.UNAUTHORIZED: ": the service account's token is not taken",
         HTTPStatus.FORBIDDEN: ": the service account may not list and watch endpointslices",
     }
-    raise ApiError(Trouble.FAILED, f"status {status}{hints.get(status, '')}")
+    # Any other answer may be about the version: one that is newer than all that a restored server knows is a 504.
+    trouble = Trouble.FAILED if status in _SAYS_NOTHING_OF_VERSIONS else Trouble.INVALID
+    raise ApiError(trouble, f"status {status}{hints.get(status, '')}", _wanted_wait(response))
+
+
+def _wanted_wait(response: aiohttp.ClientResponse) -> float:
+    """Return the seconds of Retry-After (RFC 9110 section 10.2.3), within reason; API servers send no dates there."""
+    text = response.headers.get("Retry-After", "")
+    return min(float(text), _LONGEST_WAIT) if text.isascii() and text.isdigit() and len(text) < 10 else 0.0
 
 
 async def _read_all(response: aiohttp.ClientResponse) -> bytes:

@@ -26,12 +26,18 @@ class Trouble(Enum):
 
 
 class ApiError(Exception):
-    """A list or a watch that ended otherwise than it should, in a few words for people."""
+    """A list or a watch that ended otherwise than it should.
 
-    def __init__(self, trouble: Trouble, words: str) -> None:
+    Args:
+        words: what happened, for people.
+        wait: seconds before which the server does not want to be asked again.
+    """
+
+    def __init__(self, trouble: Trouble, words: str, wait: float = 0.0) -> None:
         super().__init__(words)
         self.trouble = trouble
         self.words = words
+        self.wait = wait
 
 
 class Event(msgspec.Struct, frozen=True):

@@ -76,11 +76,12 @@ class Watch:
     async def run(self, wanted: Callable[[], bool]) -> None:
         """Follow the Service until nobody wants it any more."""
         while wanted():
-            began = self._means.now()
+            began, wait = self._means.now(), 0.0
             try:
                 await self._follow()
             except ApiError as error:
                 self._note(error)
+                wait = error.wait
             except Exception as error:  # noqa: BLE001 -- a bug here must not end all other watches
                 _log.error("watch failed by a bug of ours", service=self._service.service, exc_info=error)
                 self._note(ApiError(Trouble.INVALID, type(error).__name__))
@@ -89,7 +90,7 @@ class Watch:
                     self._troubles = 0
                     continue
                 self._troubles += 1
-            await self._means.sleep(pause(max(1, self._troubles), self._means.chance()))
+            await self._means.sleep(max(wait, pause(max(1, self._troubles), self._means.chance())))
 
     async def _follow(self) -> None:
         """List if that is needed, and watch until the server ends that in good order."""
@@ -118,9 +119,11 @@ class Watch:
 
     def _note(self, error: ApiError) -> None:
         self._troubles += 1
+        # One list whose next part is gone is begun again soon; where that goes on, we are out of touch.
+        is_lost = self._version is None and self._troubles > 1
         if error.trouble in _LISTS_ANEW:
             self._version = None
-        if error.trouble in _TOLD:
+        if error.trouble in _TOLD or is_lost:
             where = f"Service {self._service.service}"
             self.failure = Failure(Stage.RESOLVE, Reason.NAME_SERVICE, f"{where}, from the API server: {error.words}")
             self.told.set()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import ssl
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -48,6 +49,9 @@ class ApiServer:
         too_old: whether any version is too old to watch from, until the next list.
         page: slices in one part of a list.
         answering: cleared while requests get no answer.
+        retry_after: goes along with such statuses.
+        expired: how many of the next requests for a further part of a list are answered with 410.
+        packed: whether answers come in gzip, as by a proxy that does not ask.
     """
 
     def __init__(self) -> None:
@@ -58,6 +62,9 @@ class ApiServer:
         self.bodies: list[bytes] = []
         self.too_old = False
         self.page = 500
+        self.retry_after = ""
+        self.expired = 0
+        self.packed = False
         self.answering = asyncio.Event()
         self.answering.set()
         self._version = 100
@@ -98,9 +105,15 @@ class ApiServer:
         metadata = {"name": name, "resourceVersion": str(self._version)}
         self._say({"type": "DELETED", "object": {**gone, "metadata": metadata}})
 
-    def bookmark(self) -> None:
+    def restore(self) -> None:
+        """Go back to a state of long ago, as from a copy of its disk: watchers know a version that is still to come."""
+        self._version -= 80
+        self._log.clear()
+        self.drop_streams()
+
+    def bookmark(self, step: int = 50) -> None:
         """Tell of a newer version and nothing else."""
-        self._version += 50
+        self._version += step
         self._say({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(self._version)}}})
 
     def fail_watch(self, code: int) -> None:
@@ -129,25 +142,37 @@ class ApiServer:
         if self.tokens[-1] != f"Bearer {self.accepted}":
             return web.json_response({"code": 401}, status=401)
         if self.statuses:
-            return web.json_response({}, status=self.statuses.pop(0))
+            headers = {"Retry-After": self.retry_after} if self.retry_after else {}
+            return web.json_response({}, status=self.statuses.pop(0), headers=headers)
         return await (self._watch(request) if "watch" in request.query else self._list(request))
 
     async def _list(self, request: web.Request) -> web.Response:
         if self.bodies:
             return web.Response(body=self.bodies.pop(0), content_type="application/json")
+        if "continue" in request.query and self.expired:
+            self.expired -= 1
+            return web.json_response({"kind": "Status", "code": 410, "reason": "Expired"}, status=410)
         self.too_old = False
         begin = int(request.query.get("continue", "0"))
         end = begin + min(self.page, int(request.query["limit"]))
         slices = list(self._slices.values())
         metadata = {"resourceVersion": str(self._version), "continue": str(end) if end < len(slices) else ""}
-        return web.json_response({"kind": "EndpointSliceList", "metadata": metadata, "items": slices[begin:end]})
+        answer = web.json_response({"kind": "EndpointSliceList", "metadata": metadata, "items": slices[begin:end]})
+        if self.packed:
+            answer.enable_compression(web.ContentCoding.gzip)
+        return answer
 
     async def _watch(self, request: web.Request) -> web.StreamResponse:
         if self.too_old:
             return web.json_response({"kind": "Status", "code": 410}, status=410)
         seen = int(request.query["resourceVersion"])
+        if seen > self._version:
+            return web.json_response({"kind": "Status", "code": 504, "reason": "Timeout"}, status=504)
         end = asyncio.get_running_loop().time() + int(request.query["timeoutSeconds"])
         response = web.StreamResponse()
+        if self.packed:
+            response.headers["Content-Encoding"] = "gzip"
+        packer = zlib.compressobj(wbits=31)
         await response.prepare(request)
         transport = request.transport
         assert transport is not None
@@ -160,8 +185,9 @@ class ApiServer:
                     place += 1
                     line = str(event["raw"]).encode() if "raw" in event else json.dumps(event).encode()
                     # In two pieces, since nothing promises that an event comes in one.
-                    await response.write(line[:7])
-                    await response.write(line[7:] + b"\n")
+                    for piece in (line[:7], line[7:] + b"\n"):
+                        sent = packer.compress(piece) + packer.flush(zlib.Z_SYNC_FLUSH) if self.packed else piece
+                        await response.write(sent)
                     if event.get("type") == "ERROR":
                         return response
                 self._changed.clear()

@@ -1,10 +1,11 @@
 """A Service's backends through everything that an API server and the network can do to a watch."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,16 @@ A, B, C = (f"10.0.0.{number}" for number in (1, 2, 3))
 
 @dataclass
 class Cluster:
-    """A fake API server, and what follows a Service there."""
+    """A fake API server, and what follows a Service there.
+
+    Attributes:
+        slept: the pauses that were meant to be made, in seconds.
+    """
 
     server: ApiServer
     services: Services
     folder: Path
+    slept: list[float] = field(default_factory=list)
 
     async def find(self, service: KubernetesService = SERVICE) -> tuple[set[str], Failure | None]:
         """Return the hosts that are to be probed now."""
@@ -64,10 +70,16 @@ async def cluster_at(
             tasks.append(asyncio.get_running_loop().create_task(work, name=name))
             return tasks[-1]
 
-        means = Means(time.monotonic, lambda seconds: asyncio.sleep(seconds / 100), lambda: 0.5)
+        slept: list[float] = []
+
+        async def sleep(seconds: float) -> None:
+            slept.append(seconds)
+            await asyncio.sleep(seconds / 100)
+
+        means = Means(time.monotonic, sleep, lambda: 0.5)
         services = Services(api, means, hold, first_answer=first_answer)
         try:
-            yield Cluster(server, services, folder)
+            yield Cluster(server, services, folder, slept)
         finally:
             services.close()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -284,6 +296,159 @@ async def test_a_list_in_parts(cluster: Cluster) -> None:
     await cluster.settle(A, B, *(f"10.1.0.{number}" for number in range(5)))
 
     assert cluster.server.lists == 3
+
+
+async def test_a_list_whose_next_part_is_gone(cluster: Cluster) -> None:
+    """A list that expires between two of its parts is begun anew, and none of its halves is taken for the whole."""
+    server = cluster.server
+    server.page = 1
+    server.put(slice_of(member(C), name="shop-2"))
+    server.expired = 1
+    hosts, failure = await cluster.find()
+    parts = ["continue" in query for query in server.requests if "watch" not in query]
+
+    assert (hosts, failure) == ({A, B, C}, None)
+    assert parts == [False, True, False, True]
+
+
+async def test_lists_whose_next_part_is_always_gone(cluster: Cluster) -> None:
+    """A list that never comes to its end is told of, and the backends of before are given until it does."""
+    server = cluster.server
+    await cluster.settle(A, B)
+    server.page, server.expired = 1, 10**6
+    server.put(slice_of(member(C), name="shop-2"), tell=False)
+    server.fail_watch(410)
+    await cluster.wait(lambda told: told[1] is not None)
+    hosts, _ = await cluster.find()
+    server.expired = 0
+    await cluster.settle(A, B, C)
+
+    assert hosts == {A, B}
+
+
+async def test_both_families(cluster: Cluster) -> None:
+    """The slices of IPv4 and of IPv6 that one Service has are backends side by side, each with its pod."""
+    six = {**slice_of(member("2001:db8::1", pod="web-a"), name="shop-v6"), "addressType": "IPv6"}
+    cluster.server.put(six)
+    await cluster.settle(A, B, "2001:db8::1")
+    found, _ = await cluster.services.find(SERVICE, 30)
+
+    assert {found.facts[Address(host, 8443)].pod for host in (A, "2001:db8::1")} == {"web-a"}
+    cluster.server.delete("shop-v6")
+    await cluster.settle(A, B)
+
+
+async def test_an_address_that_moves(cluster: Cluster) -> None:
+    """An address that moves may be in neither slice for a moment, or in both: the set is what was said last."""
+    server = cluster.server
+    await cluster.settle(A, B)
+    server.put(slice_of(member(A)))
+    await cluster.settle(A)
+    server.put(slice_of(member(B), name="shop-2"))
+    await cluster.settle(A, B)
+    server.put(slice_of(member(A), member(B)))
+    server.put(slice_of(member(C), name="shop-2"))
+    await cluster.settle(A, B, C)
+
+    assert server.lists == 1
+
+
+async def test_a_deleted_service(cluster: Cluster) -> None:
+    """A Service that is deleted takes its slices along: it has no endpoints then, and is back when it is made anew."""
+    server = cluster.server
+    await cluster.settle(A, B)
+    server.delete("shop-1")
+    await cluster.wait(lambda told: told[1] is not None)
+    hosts, failure = await cluster.find()
+    server.put(slice_of(member(C), name="shop-3"))
+    await cluster.settle(C)
+
+    assert hosts == set()
+    assert failure is not None
+    assert (failure.reason, "no endpoints" in failure.detail) == (Reason.NO_SUCH_NAME, True)
+    assert server.lists == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        pytest.param(401, "the service account's token is not taken", id="401"),
+        pytest.param(403, "the service account may not list and watch endpointslices", id="403"),
+        pytest.param(404, "status 404", id="404"),
+        pytest.param(429, "status 429", id="429"),
+        pytest.param(504, "status 504", id="504"),
+    ],
+)
+async def test_refusals(cluster: Cluster, status: int, words: str) -> None:
+    """What the server refuses is told in words; the backends of before are given, and it is asked again."""
+    server = cluster.server
+    await cluster.settle(A, B)
+    server.statuses += [status] * 1000
+    server.put(slice_of(member(C)), tell=False)
+    server.fail_watch(410)
+    await cluster.wait(lambda told: told[1] is not None and words in told[1].detail)
+    hosts, _ = await cluster.find()
+    server.statuses.clear()
+    await cluster.settle(C)
+
+    assert hosts == {A, B}
+
+
+async def test_retry_after(tmp_path: Path, authority: Authority, leaf: Leaf) -> None:
+    """A server that says when to come again is not asked before, and one that says nonsense as soon as any other."""
+    async with cluster_at(tmp_path, authority, leaf, Bounds(answer=10.0)) as cluster:
+        server = cluster.server
+        server.put(slice_of(member(A)))
+        for said in ("7", "soon", "99999999999999", "3600"):
+            server.statuses.append(429)
+            server.retry_after = said
+            server.fail_watch(410)
+            before = len(cluster.slept)
+            await cluster.wait(lambda told, before=before: len(cluster.slept) > before and not server.statuses)  # type: ignore[misc]
+        await cluster.settle(A)
+
+    assert [seconds for seconds in cluster.slept if seconds >= 7] == [7.0, 60.0]
+
+
+async def test_a_restored_server(cluster: Cluster) -> None:
+    """A server that was set back does not know our version; all is listed anew, not asked for in vain for ever."""
+    server = cluster.server
+    await cluster.settle(A, B)
+    server.bookmark(100)
+    server.put(slice_of(member(A)))
+    await cluster.settle(A)
+    server.restore()
+    server.put(slice_of(member(C)), tell=False)
+    await cluster.settle(C)
+
+    assert server.lists == 2
+
+
+async def test_huge_versions(cluster: Cluster) -> None:
+    """A version is any text: one that is too long for a request line leads to lists instead of watches."""
+    server = cluster.server
+    await cluster.settle(A, B)
+    event = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9" * 200_000}}}
+    server.put(slice_of(member(C)), tell=False)
+    server.say_nonsense(json.dumps(event).encode())
+
+    def holds(told: tuple[set[str], Failure | None]) -> bool:
+        server.drop_streams()
+        return told == ({C}, None)
+
+    await cluster.wait(holds)
+
+
+async def test_gzip(cluster: Cluster) -> None:
+    """Answers that are packed though nobody asked for that are read as they come, event by event."""
+    server = cluster.server
+    server.packed = True
+    await cluster.settle(A, B)
+    for hosts in ((A,), (A, C)):
+        server.put(slice_of(*map(member, hosts)))
+        await cluster.settle(*hosts)
+
+    assert server.lists == 1
 
 
 async def test_watches_that_end(tmp_path: Path, authority: Authority, leaf: Leaf) -> None:
