@@ -154,6 +154,7 @@ def test_health_is_asked_where_it_is_told(web: Object, path: str, port: str) -> 
     ("values", "words"),
     [
         pytest.param({"serviceMonitors": {}}, "serviceMonitors", id="misspelt"),
+        pytest.param({"livenessProbe": {"periodSecond": 5}}, "periodSecond", id="misspelt in a probe of health"),
         pytest.param({"kind": "Job"}, "kind", id="kind"),
         pytest.param({"image": {"digest": "latest"}}, "digest", id="digest"),
         pytest.param({"prometheusRule": {"enabled": True, "alerts": {"Nope": {}}}}, "Nope", id="no such alert"),
