@@ -12,6 +12,7 @@ from exporter.cli.complaint import say_once
 from exporter.config.check import check
 from exporter.config.json_schema import json_schema
 from exporter.config.problem import ConfigError
+from exporter.discovery.listed import read_lists
 
 FAILED = 1
 INTERRUPTED = 130
@@ -52,7 +53,7 @@ def _run_command(words: Sequence[str] | None) -> int:
 
 
 def _check(words: Namespace) -> int:
-    code, text = check(words.file)
+    code, text = check(words.file) if words.config_only else check(words.file, read_lists)
     print(say_once(text, words.file), file=sys.stderr if code else sys.stdout)
     return max(code, _check_lock(words.web_config))
 

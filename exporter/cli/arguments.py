@@ -129,9 +129,11 @@ def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "check",
         help="check a configuration file and print all its problems",
         description="Check a configuration file, with the files that it names, and print all its problems, one a "
-        "line. Exit code: 0 it can be used, 1 it has problems.",
+        "line. Lists of targets in files are read, too; one that is not there yet is a warning. Exit code: 0 it can "
+        "be used, 1 it has problems.",
     )
     check.add_argument("file", type=Path, metavar="FILE", help="the configuration, in YAML")
+    check.add_argument("--config-only", action="store_true", help="leave out the lists of `discover` (they are read)")
     _add_lock(check)
 
 

@@ -69,7 +69,7 @@ class ListingFiles:
 
     def _match(self, findings: Findings) -> list[Path]:
         """Return the files; one that a wildcard matched and that is gone has taken its targets with it."""
-        if not any(mark in self._pattern.name for mark in "*?["):
+        if not has_wildcards(self._pattern):
             return [self._pattern]
         try:
             paths = sorted(self._pattern.parent.glob(self._pattern.name))
@@ -109,6 +109,11 @@ class ListingFiles:
         found = f"{len(look.targets)} targets in {len(self._files)} files, of which {most} are probed"
         problem = Problem(str(self._pattern), None, "", found, "max_targets of the source")
         return Look(look.targets[:most], (*look.problems, problem))
+
+
+def has_wildcards(pattern: Path) -> bool:
+    """Tell whether several files may be meant."""
+    return any(mark in pattern.name for mark in "*?[")
 
 
 def _content(path: Path, findings: Findings) -> bytes:
