@@ -23,7 +23,8 @@ class GroupSection(Fields, frozen=True):
 
     Attributes:
         targets: addresses, with port 443 where none is given.
-        labels: those that begin with `__tlsprobe_` are settings, others that begin with `__` are left out.
+        labels: those that begin with `__tlsprobe_` are settings, others that begin with `__` are left out; a name
+            that is taken, such as `job`, comes as `exported_job`.
     """
 
     targets: list[Address]
@@ -116,5 +117,6 @@ def _read_groups(tree: list[object], template: Template, findings: Findings) -> 
 def _lend_lines(findings: Findings, group: Place, place: Place, labels: Collection[str]) -> None:
     """Let a target's labels stand in the lines of its group's."""
     for name in labels:
-        if (line := findings.lines.get((*group, "labels", name))) is not None:
+        line = findings.lines.get((*group, "labels", name.removeprefix("exported_")))
+        if (line := findings.lines.get((*group, "labels", name), line)) is not None:
             findings.lines[(*place, "labels", name)] = line

@@ -21,7 +21,19 @@ from exporter.model.target import Endpoint, Expect, IdleScope, ProbeSettings, Ta
 
 _RESERVED_NAMES = ("reference", "reference-control")  # the built-in targets
 _LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,127}")
-_RESERVED_LABELS = ("backend", "instance", "job", "le", "mode", "quantile", "target", "tls")
+OUR_LABELS = ("backend", "instance", "job", "le", "mode", "quantile", "target", "tls")
+ATTACHED_LABELS = (
+    "cluster",
+    "container",
+    "endpoint",
+    "namespace",
+    "node",
+    "pod",
+    "prometheus",
+    "prometheus_replica",
+    "service",
+)
+"""What Prometheus attaches in Kubernetes: our rules tell exporters apart by them, or drop them over replicas."""
 _VERSIONS = {version.value: version for version in TlsVersion}
 _MAX_PROTOCOLS = 16
 _PROXY_PORT = 3128
@@ -190,8 +202,10 @@ def _labels(section: TargetSection, place: Place, findings: Findings) -> tuple[t
         here = (*place, name)
         if not _LABEL_NAME.fullmatch(name):
             findings.add(here, "no label name", "letters, digits and _, no digit first, no __ first")
-        elif name in _RESERVED_LABELS:
-            findings.add(here, "this label has a meaning of its own", f"any but {', '.join(_RESERVED_LABELS)}")
+        elif name in OUR_LABELS:
+            findings.add(here, "this label has a meaning of its own", f"any but {', '.join(OUR_LABELS)}")
+        elif name in ATTACHED_LABELS:
+            findings.add(here, "Prometheus attaches a label of that name", f"any but {', '.join(ATTACHED_LABELS)}")
         elif not value.isprintable():
             findings.add(here, f"{show(value)} holds characters that are not printable", "printable text")
     return tuple(section.labels.items())

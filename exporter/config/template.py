@@ -11,12 +11,14 @@ from exporter.config.files import Files
 from exporter.config.kinds import Address, Duration, Fields, Name, RequestPath, Version
 from exporter.config.problem import Findings, Place
 from exporter.config.schema import DefaultsSection, HttpSection, TargetSection, TemplateSection
-from exporter.config.targets import Reading, target
+from exporter.config.targets import ATTACHED_LABELS, OUR_LABELS, Reading, target
 from exporter.model.target import StartTls, Target
 
 META = "__tlsprobe_"
 """What labels begin with that are settings."""
 _HIDDEN = "__"  # as in Prometheus, labels of its service discovery that are no part of what it keeps
+_EXPORTED = "exported_"
+_TAKEN = frozenset({*OUR_LABELS, *ATTACHED_LABELS})
 _LISTS = ("backends", "versions")
 
 ServerName = Annotated[str, Meta(extra={"allowed": "a DNS name, or an IP address"})]
@@ -78,6 +80,22 @@ class Template:
         return TargetSection(name=meta.name or address, address=address, **fields)
 
 
+def set_apart(labels: dict[str, str]) -> dict[str, str]:
+    """Return the labels with `exported_` before names that are taken, as Prometheus does with those of a scrape.
+
+    A list is often Prometheus's own, too, in which `job` and `cluster` are quite usual; the configuration is written
+    for us alone, so such a name is a mistake there.
+    """
+    free = {name: value for name, value in labels.items() if name not in _TAKEN}
+    for name, value in labels.items():
+        if name in _TAKEN:
+            other = _EXPORTED + name
+            while other in free:
+                other = _EXPORTED + other
+            free[other] = value
+    return free
+
+
 def split_labels(labels: dict[str, str], place: Place, findings: Findings) -> tuple[dict[str, str], MetaSection]:
     """Return the labels that are kept, and the settings among the others."""
     settings: dict[str, object] = {name: value for name, value in labels.items() if name.startswith(META)}
@@ -85,4 +103,4 @@ def split_labels(labels: dict[str, str], place: Place, findings: Findings) -> tu
         if (text := labels.get(META + name)) is not None:
             settings[META + name] = [part.strip() for part in text.split(",")]
     kept = {name: value for name, value in labels.items() if not name.startswith(_HIDDEN)}
-    return kept, convert(MetaSection, settings, place, findings)
+    return set_apart(kept), convert(MetaSection, settings, place, findings)

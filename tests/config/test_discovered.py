@@ -70,6 +70,29 @@ def test_settings_in_labels() -> None:
     assert (("team", "a"), ("tier", "1")) == found.labels
 
 
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        pytest.param("{job: x}", {"exported_job": "x"}, id="one that Prometheus sets"),
+        pytest.param(
+            "{cluster: x, namespace: y, pod: z}",
+            {"exported_cluster": "x", "exported_namespace": "y", "exported_pod": "z"},
+            id="those that it attaches",
+        ),
+        pytest.param("{target: x, backend: y}", {"exported_target": "x", "exported_backend": "y"}, id="ours"),
+        pytest.param(
+            "{job: x, exported_job: y}", {"exported_exported_job": "x", "exported_job": "y"}, id="both names taken"
+        ),
+        pytest.param("{__meta_job: x, jobs: y}", {"jobs": "y"}, id="others"),
+    ],
+)
+def test_names_that_are_taken(labels: str, expected: dict[str, str]) -> None:
+    """A label whose name is taken is kept under another one, as Prometheus does; none is replaced or lost."""
+    (found,) = read(f"- {{targets: [a.example], labels: {labels}}}")
+
+    assert expected | {"team": "a", "tier": "1"} == dict(found.labels)
+
+
 def test_starttls_in_labels() -> None:
     """A target that begins in clear makes no request, though the template has one for the others."""
     (found,) = read("- {targets: [mail.example:25], labels: {__tlsprobe_starttls: smtp}}")
@@ -117,11 +140,11 @@ LINES = [
         id="a name twice",
     ),
     pytest.param(
-        "- targets: [a.example]\n  labels: {job: x}\n",
+        "- targets: [a.example]\n  labels:\n    1st: x\n",
         [
             (
-                "list:2: [0].targets[0].labels.job: this label has a meaning of its own; allowed: any but backend, "
-                "instance, job, le, mode, quantile, target, tls"
+                "list:3: [0].targets[0].labels.1st: no label name; allowed: letters, digits and _, no digit first, "
+                "no __ first"
             )
         ],
         id="a label",
