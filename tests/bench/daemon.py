@@ -47,13 +47,16 @@ class Daemon:
 
 
 @contextmanager
-def daemon(folder: Path, address: Address, config: str) -> Iterator[Daemon]:
-    """Run the daemon at `address`; `config` is the rest of its config file."""
+def daemon(folder: Path, address: Address, config: str | None = None) -> Iterator[Daemon]:
+    """Run the daemon at `address`; `config` is what its config file holds, without which it probes the reference."""
     folder.mkdir()
-    path = folder / "config.yaml"
-    path.write_text(f'listen: ["{address}"]\n{config}')
+    words = ["run", f"--web.listen-address={address}"]
+    if config is not None:
+        path = folder / "config.yaml"
+        path.write_text(config)
+        words.append(f"--config={path}")
     pinned = (find_program("taskset"), "-c", str(PROBER_CORE))
-    command = (*pinned, str(Path(sys.executable).with_name("tlsprobe")), "run", "--config", str(path))
+    command = (*pinned, str(Path(sys.executable).with_name("tlsprobe")), *words)
     with Server(address, command, folder) as server:
         yield Daemon(server)
 
