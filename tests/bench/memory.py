@@ -21,7 +21,8 @@ def measure(site: Site) -> Table:
         child = max(resident_bytes(pid) for pid in running.children) / _MIB
     return Table(
         "Memory",
-        f"VmRSS of `tlsprobe run` with the reference alone, without a config file, after {_ROUNDS} rounds and many more scrapes.",
+        "VmRSS of `tlsprobe run` with the reference alone, without a config file, after "
+        f"{_ROUNDS} rounds and many more scrapes.",
         ("process", "MiB"),
         (("daemon", f"{parent:.1f}"), ("reference child", f"{child:.1f}")),
         (
