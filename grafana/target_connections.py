@@ -147,7 +147,7 @@ CERTIFICATES: tuple[Panel, ...] = (
         unit="none",
         mappings=(STAPLE.mapping,),
         width=6,
-        runbooks=("TlsprobeOcspAnswerStale",),
+        runbooks=("TlsprobeCertificateRevoked", "TlsprobeOcspAnswerStale"),
         absent="not asked yet",
     ),
     Lines(
@@ -198,6 +198,7 @@ TROUBLE: tuple[Panel, ...] = (
         ),
         unit="none",
         width=8,
+        runbooks=("TlsprobeBackendsDiffer",),
         absent="fewer than two backends have shown anything",
     ),
     Lines(
@@ -212,6 +213,7 @@ TROUBLE: tuple[Panel, ...] = (
         ),
         unit="none",
         width=8,
+        runbooks=("TlsprobeResumedAnswersDiffer",),
     ),
     Lines(
         title="ClientHellos in two parts",

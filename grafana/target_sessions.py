@@ -112,7 +112,7 @@ SESSIONS: tuple[Panel, ...] = (
         ),
         unit="percentunit",
         most=1,
-        runbooks=("TlsprobeResumptionRateLow",),
+        runbooks=("TlsprobeResumptionRateLow", "TlsprobeResumptionUnwanted"),
     ),
     Lines(
         title="Sessions that resume, by backend",
