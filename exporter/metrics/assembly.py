@@ -7,8 +7,8 @@ from prometheus_client.samples import Sample
 
 from exporter.metrics.families import FAMILIES
 from exporter.metrics.family import Family, Kind
-from exporter.metrics.formats import numeral
 from exporter.metrics.histogram import Distribution
+from exporter.metrics.numeral import numeral
 from exporter.metrics.row import Row
 
 

@@ -1,11 +1,11 @@
 """All parts as one text: Prometheus 0.0.4 or OpenMetrics 1.0.0, whichever the scraper would rather have."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from exporter.metrics.faults import Faults
 from exporter.metrics.formats import write_openmetrics, write_text
-from exporter.metrics.row import Row
+from exporter.metrics.lines import Lines
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -23,26 +23,37 @@ _VERSIONS: Mapping[str, tuple[str, ...]] = {
 class Part(Protocol):
     """Whatever has families to show."""
 
-    def read(self) -> Sequence[Row]:
+    def lines(self) -> Iterable[Lines]:
         """Return what there is to show now."""
         ...
 
 
-def render(parts: Sequence[Part], accept: str, faults: Faults) -> tuple[bytes, str]:
-    """Return the exposition and its content type; a part that fails is left out and counted.
+def render_pieces(parts: Sequence[Part], accept: str, faults: Faults) -> tuple[Sequence[bytes], str]:
+    """Return the exposition in pieces of some 64 KiB, and its content type; a part that fails is left out and counted.
+
+    An exposition is no picture of one moment: rounds end while it is made, so that one target may be shown before its
+    round and another after. That is as it should be. Each target is shown whole, as of the end of one of its rounds,
+    and nothing that is asked of the figures compares those of two targets within less than a round. Halting all rounds
+    for as long as everything is read would take time from the handshakes that are being measured.
 
     Args:
         parts: asked in this order; no two of them may have a series in common.
         accept: the request's Accept header, "" where there was none.
         faults: where a part's failure goes.
     """
-    rows: list[Row] = []
+    found: list[Lines] = []
     for part in parts:
         with faults.guard(type(part).__name__):
-            rows.extend(part.read())
+            found.extend(part.lines())
     if prefers_openmetrics(accept):
-        return write_openmetrics(rows).encode(), OPENMETRICS
-    return write_text(rows).encode(), TEXT
+        return tuple(write_openmetrics(found)), OPENMETRICS
+    return tuple(write_text(found)), TEXT
+
+
+def render(parts: Sequence[Part], accept: str, faults: Faults) -> tuple[bytes, str]:
+    """Return a small exposition in one piece."""
+    pieces, kind = render_pieces(parts, accept, faults)
+    return b"".join(pieces), kind
 
 
 def prefers_openmetrics(accept: str) -> bool:

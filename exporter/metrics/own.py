@@ -2,7 +2,7 @@
 
 import platform
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from prometheus_client.core import Metric
@@ -11,6 +11,7 @@ from exporter import __version__
 from exporter.metrics.assembly import assemble
 from exporter.metrics.faults import Faults
 from exporter.metrics.histogram import Distribution
+from exporter.metrics.lines import Lines, write_rows
 from exporter.metrics.reading import Reading
 from exporter.metrics.row import Row, check
 from exporter.model.observation import TimingSource
@@ -105,6 +106,10 @@ class OwnCollector:
                 rows.extend(check(part()))
         rows.extend(check([Reading("exposition_faults_total", (), self._faults.count)]))
         return rows
+
+    def lines(self) -> Iterable[Lines]:
+        """Return the same as lines of text."""
+        return (write_rows(self.read()),)
 
     def _read_build(self) -> Iterator[Reading]:
         yield Reading("build_info", (self._build.version, self._build.python, self._build.openssl), 1)

@@ -1,10 +1,11 @@
 """How sources of targets do, as families."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client.core import Metric
 
 from exporter.metrics.assembly import assemble
+from exporter.metrics.lines import Lines, write_rows
 from exporter.metrics.reading import Reading
 from exporter.metrics.row import Row, check
 from exporter.model.source import Standing
@@ -27,6 +28,10 @@ class SourceCollector:
     def read(self) -> Sequence[Row]:
         """Return what there is to show now."""
         return check(_read(self._standings()))
+
+    def lines(self) -> Iterable[Lines]:
+        """Return the same as lines of text."""
+        return (write_rows(self.read()),)
 
 
 def _read(standings: Mapping[str, Standing]) -> Iterator[Reading]:

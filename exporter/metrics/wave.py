@@ -1,11 +1,12 @@
 """A configured wave of returning clients, as families to be compared with live figures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client.core import Metric
 
 from exporter.config.settings import WaveSettings
 from exporter.metrics.assembly import assemble
+from exporter.metrics.lines import Lines, write_rows
 from exporter.metrics.reading import Reading
 from exporter.metrics.row import Row, check
 from exporter.model.observation import Mode
@@ -24,6 +25,10 @@ class WaveCollector:
     def read(self) -> Sequence[Row]:
         """Return what there is to show."""
         return self._rows
+
+    def lines(self) -> Iterable[Lines]:
+        """Return the same as lines of text."""
+        return (write_rows(self.read()),)
 
 
 def _read(wave: WaveSettings) -> Iterator[Reading]:

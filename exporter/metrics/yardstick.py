@@ -9,6 +9,7 @@ from prometheus_client.core import Metric
 from exporter.metrics.assembly import assemble
 from exporter.metrics.family import SECONDS_BUCKETS
 from exporter.metrics.histogram import Histogram
+from exporter.metrics.lines import Lines, write_rows
 from exporter.metrics.reading import Reading
 from exporter.metrics.row import Row, check
 from exporter.model.observation import Mode
@@ -116,6 +117,10 @@ class YardstickCollector:
     def read(self) -> Sequence[Row]:
         """Return what there is to show now."""
         return check(self._account.read()) if self._account is not None else ()
+
+    def lines(self) -> Iterable[Lines]:
+        """Return the same as lines of text."""
+        return (write_rows(self.read()),)
 
 
 def _pair(one: Pass, mode: Mode) -> tuple[Pair, Pair] | None:

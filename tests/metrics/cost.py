@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from prometheus_client.exposition import generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
@@ -82,12 +83,13 @@ def measure_fold(targets: int) -> float:
 
 def measure(ledger: Ledger, accept: str) -> Cost:
     """Measure both ways in turns, so that a busy machine troubles both alike."""
-    shown, faults = collector(ledger), Faults(Unheard())
+    faults = Faults(Unheard())
     ours, theirs = [], []
     for _ in range(_TURNS):
-        ours.append(_cpu(lambda: render([shown], accept, faults)))
-        theirs.append(_cpu(lambda: THEIRS[accept](shown)))
-    series = sum(len(family.samples) for family in shown.collect())
+        shown = collector(ledger)  # one that keeps nothing yet of what it is to write
+        ours.append(_cpu(partial(render, [shown], accept, faults)))
+        theirs.append(_cpu(partial(THEIRS[accept], shown)))
+    series = sum(len(family.samples) for family in collector(ledger).collect())
     return Cost(series, min(ours), min(theirs))
 
 

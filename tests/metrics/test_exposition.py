@@ -1,20 +1,18 @@
 """How expositions are asked for, and what becomes of texts and faults that would break them."""
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exporter.metrics.account import TargetAccount
 from exporter.metrics.collector import LedgerCollector
 from exporter.metrics.exposition import prefers_openmetrics, render
 from exporter.metrics.faults import Faults
 from exporter.metrics.labels import LONGEST, legible
 from exporter.metrics.ledger import Ledger
+from exporter.metrics.lines import Lines
 from exporter.metrics.own import OwnCollector, Reload, Sources, this_build
-from exporter.metrics.row import Row
 from tests.metrics.parsed import OPENMETRICS, TEXT, expose, families, series
 from tests.metrics.rounds import A, full, round_of, target
 from tests.metrics.scenes import BUILD, Unheard, collector
@@ -159,7 +157,7 @@ def test_a_fault_in_one_target_costs_only_its_own_series() -> None:
 class Broken:
     """A part that fails."""
 
-    def read(self) -> Sequence[Row]:
+    def lines(self) -> Iterable[Lines]:
         """Fail."""
         raise OSError("no answer")
 
@@ -211,24 +209,3 @@ def test_nothing_to_say_is_absent() -> None:
     names = {metric.name for metric in OwnCollector(BUILD, sources, Faults(Unheard())).collect()}
 
     assert {"tlsprobe_build_info", "tlsprobe_starvation_seconds", "tlsprobe_exposition_faults"} == names
-
-
-def test_an_account_is_read_while_nobody_changes_it() -> None:
-    """A round that ends while another thread reads the target's account is folded when the reading is done."""
-    ledger = Ledger()
-    ledger.admit(target())
-
-    with ThreadPoolExecutor(1) as other:
-
-        def look(account: TargetAccount) -> tuple[int, Future[None]]:
-            folding = other.submit(ledger.fold, round_of(target(), (A,)))
-            wait([folding], timeout=0.2)
-            return account.rounds, folding
-
-        read = ledger.read("shop", look)
-
-        assert read is not None
-        rounds, folding = read
-        folding.result(timeout=10)
-    assert 0 == rounds
-    assert 1 == ledger.read("shop", lambda account: account.rounds)

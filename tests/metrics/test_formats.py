@@ -1,6 +1,6 @@
 """Both formats against the encoders of prometheus_client: the same families, and less time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +13,7 @@ from exporter.metrics.family import SECONDS_BUCKETS, Family
 from exporter.metrics.formats import write_openmetrics, write_text
 from exporter.metrics.histogram import Histogram
 from exporter.metrics.ledger import Ledger
+from exporter.metrics.lines import Lines, write_lines, write_rows
 from exporter.metrics.reading import Reading
 from exporter.metrics.row import Row, check
 from tests.metrics.cost import THEIRS, fleet, measure
@@ -20,7 +21,7 @@ from tests.metrics.parsed import OPENMETRICS, TEXT, expose, families
 from tests.metrics.rounds import A, full, round_of, target
 from tests.metrics.scenes import SCENES, collector
 
-OURS: Mapping[str, Callable[[Sequence[Row]], str]] = {TEXT: write_text, OPENMETRICS: write_openmetrics}
+OURS: Mapping[str, Callable[[Sequence[Lines]], Iterator[bytes]]] = {TEXT: write_text, OPENMETRICS: write_openmetrics}
 
 
 class Fixed:
@@ -37,7 +38,12 @@ class Fixed:
 def both(rows: Sequence[Row], accept: str) -> tuple[Sequence[Metric], Sequence[Metric]]:
     """Parse the families of their encoder and of ours."""
     theirs = THEIRS[accept](Fixed(rows)).decode()
-    return families(theirs, accept), families(OURS[accept](rows), accept)
+    return families(theirs, accept), families(ours(rows, accept), accept)
+
+
+def ours(rows: Sequence[Row], accept: str) -> str:
+    """Write rows as we do."""
+    return b"".join(OURS[accept]([write_rows(rows)])).decode()
 
 
 @pytest.mark.parametrize("accept", THEIRS)
@@ -78,7 +84,7 @@ def test_no_number_at_all(accept: str) -> None:
     """A value that is not a number is written as the formats want it."""
     rows = check([Reading("rtt_seconds", ("shop", "x"), float("nan"))])
 
-    assert 'tlsprobe_rtt_seconds{backend="x",target="shop"} NaN\n' in OURS[accept](rows)
+    assert 'tlsprobe_rtt_seconds{backend="x",target="shop"} NaN\n' in ours(rows, accept)
 
 
 def test_families_stand_together() -> None:
@@ -105,9 +111,10 @@ def test_families_stand_together() -> None:
     ],
 )
 def test_what_cannot_be_written_is_an_error_beforehand(reading: Reading, message: str) -> None:
-    """Such a reading never reaches a writer, where it would cost the whole exposition."""
-    with pytest.raises(ValueError, match=message):
-        check([reading])
+    """Such a reading costs its own part, for any registry and in our own text, and never the whole exposition."""
+    for take in (check, write_lines):
+        with pytest.raises(ValueError, match=message):
+            take([reading])
 
 
 @pytest.mark.parametrize("family", TABLE, ids=lambda family: family.name)
