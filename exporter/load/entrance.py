@@ -1,7 +1,8 @@
 """How a worker comes in: sockets, TLS objects and the session that is offered, all made as cheaply as can be.
 
 A connection is closed by a reset, behind close_notify: that leaves no TIME_WAIT on either side, and so no shortage of
-ports, whoever closes first. Should ports run out all the same, as when others hold them, the next loopback address is
+ports, whoever closes first. Nagle's algorithm holds nothing back, since each flight of ours answers one of the server's.
+Should ports run out all the same, as when others hold them, the next loopback address is
 taken for our end. The certificate is not verified: that is work of the client's alone, and nothing secret is sent.
 """
 
@@ -86,7 +87,6 @@ class Entrance:
     def _prepare(self) -> socket.socket:
         opened = socket.socket(self._family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
-        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._source is not None:
             opened.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)
             opened.bind((self._source, 0))

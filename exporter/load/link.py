@@ -30,9 +30,10 @@ class Link:
         self.tls = entrance.wrap(self._incoming, self._outgoing, resume=resume)
         self._start = b""
         # Made while the connection is being made.
-        with suppress(ssl.SSLWantReadError):
+        try:
             self.tls.do_handshake()
-        self._hello = self._outgoing.read()
+        except ssl.SSLWantReadError:
+            self._hello = self._outgoing.read()
         self.greeted = False
         try:
             self.greet()
@@ -46,9 +47,11 @@ class Link:
         Raises:
             OSError: the connection has failed.
         """
-        with suppress(BlockingIOError):
+        try:
             self._socket.send(self._hello)
-            self.greeted = True
+        except BlockingIOError:
+            return
+        self.greeted = True
 
     def receive(self) -> bool:
         """Take the bytes that came; false where the server has closed.
@@ -110,10 +113,15 @@ class Link:
     def close(self, *, politely: bool) -> None:
         """Reset the connection, with a goodbye before that: a server that keeps sessions then keeps this one."""
         if politely:
-            # The server's own goodbye is not waited for; where it came already, ours would tell it nothing.
             with suppress(OSError):
-                if self.read() != b"":
-                    self.tls.unwrap()
-            with suppress(OSError):
-                self.send()
+                self._say_goodbye()
         self._socket.close()
+
+    def _say_goodbye(self) -> None:
+        """Send close_notify; where the server's own came already, ours would tell it nothing."""
+        if self._incoming.pending and self.read() == b"":
+            return
+        try:
+            self.tls.unwrap()
+        except ssl.SSLError:  # the server's is not waited for
+            self.send()

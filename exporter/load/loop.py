@@ -75,7 +75,7 @@ class Driver:
             return True
         if now - self._swept >= _SWEEP_SECONDS:
             self._sweep(now)
-        ready = self._poll.poll(0) or self._wait(min(due, self._background.next_due) - self._clock())
+        ready = self._wait(min(due, self._background.next_due) - self._clock())
         for fd, _ in ready:
             visit = self._live.get(fd)
             if visit is not None:
@@ -150,7 +150,12 @@ class Driver:
 
     def _wait(self, seconds: float) -> Sequence[tuple[int, int]]:
         """Wait until a socket is ready or the time is up, to the microsecond, which epoll itself cannot."""
-        select.select([self._poll.fileno()], [], [], min(max(seconds, 0.0), _LONGEST_WAIT))
+        if seconds >= _LONGEST_WAIT:
+            return self._poll.poll(_LONGEST_WAIT)
+        ready = self._poll.poll(0)
+        if ready or seconds <= 0:
+            return ready
+        select.select([self._poll.fileno()], [], [], seconds)
         return self._poll.poll(0)
 
 

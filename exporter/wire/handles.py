@@ -171,12 +171,16 @@ class _Layout(ctypes.Structure):
     _fields_ = (("socket", ctypes.c_void_p), ("connection", ctypes.c_void_p), ("context", ctypes.c_void_p))
 
 
+_HEAD_BYTES = object.__basicsize__
+_LEAST_SIZE = _HEAD_BYTES + ctypes.sizeof(_Layout)
+
+
 def _connection_of(tls: ssl.SSLObject) -> int | None:
     """Return the address of OpenSSL's connection; None unless the fields around it are what they must be."""
     held = tls._sslobj  # type: ignore[attr-defined]
-    if type(held).__basicsize__ < object.__basicsize__ + ctypes.sizeof(_Layout):
+    if type(held).__basicsize__ < _LEAST_SIZE:
         return None
-    layout = _Layout.from_address(id(held) + object.__basicsize__)
+    layout = _Layout.from_address(id(held) + _HEAD_BYTES)
     if layout.socket is not None or layout.context != id(held.context):
         return None
     return cast("int | None", layout.connection)
