@@ -1,9 +1,9 @@
 """How a worker comes in: sockets, TLS objects and the session that is offered, all made as cheaply as can be.
 
 A connection is closed by a reset, behind close_notify: that leaves no TIME_WAIT on either side, and so no shortage of
-ports, whoever closes first. Nagle's algorithm holds nothing back, since each flight of ours answers one of the server's.
-Should ports run out all the same, as when others hold them, the next loopback address is
-taken for our end. The certificate is not verified: that is work of the client's alone, and nothing secret is sent.
+ports, whoever closes first. Should ports run out all the same, as when others hold them, the next loopback address is
+taken for our end. Nagle's algorithm has nothing to hold back, since each flight of ours answers one of the server's.
+The certificate is not verified: that is work of the client's alone, and nothing secret is sent.
 """
 
 import errno
