@@ -17,7 +17,7 @@ from exporter.discovery.outside import Board, Outside
 from exporter.discovery.shard import WHOLE, Shard
 from exporter.log import set_level
 from exporter.metrics.collector import LedgerCollector
-from exporter.metrics.exposition import render
+from exporter.metrics.exposition import render_pieces
 from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.metrics.own import OwnCollector, Part, Sources, this_build
@@ -131,7 +131,7 @@ class Daemon:
             OwnCollector(this_build(), sources, faults),
         )
         return Pages(
-            render=lambda accept: render((ledger, self._wave, *others), accept, faults),
+            render=lambda accept: render_pieces((ledger, self._wave, *others), accept, faults),
             why_not_ready=self._why_not_ready,
             targets=lambda: len(self._shown()),
             version=__version__,

@@ -133,6 +133,7 @@ class Connection(asyncio.Protocol):
         self._phase = _Phase.REQUEST
         self._received = 0
         self._ended = False
+        self._left: Callable[[], int] = int
         self.since = self._loop.time()
 
     @property
@@ -149,7 +150,7 @@ class Connection(asyncio.Protocol):
     def pending(self) -> int:
         """Bytes of answers that the client has not taken yet."""
         line = self._sealed or self._transport
-        return line.get_write_buffer_size() if line else 0
+        return self._left() + line.get_write_buffer_size() if line else 0
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -160,6 +161,7 @@ class Connection(asyncio.Protocol):
         try:
             yield
         finally:
+            self._left = int
             if self._ended and self._transport is not None:
                 self._enter(_Phase.WRITING, self._all.bounds.write_seconds)
                 self._transport.close()
@@ -168,9 +170,14 @@ class Connection(asyncio.Protocol):
             else:
                 self._enter(_Phase.IDLE, self._all.bounds.idle_seconds)
 
-    def writing(self) -> None:
-        """Begin the time that the client has for taking its answer."""
+    def writing(self, left: Callable[[], int] = int) -> None:
+        """Begin the time that the client has for taking its answer.
+
+        Args:
+            left: gives how many bytes of it have yet to come to us.
+        """
         self._all.relieve()
+        self._left = left
         self._enter(_Phase.WRITING, self._all.bounds.write_seconds)
 
     def drop(self) -> None:

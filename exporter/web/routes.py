@@ -6,6 +6,7 @@ from aiohttp import web
 
 from exporter.web.door import Door
 from exporter.web.pages import Pages
+from exporter.web.pieces import body_of
 from exporter.web.scrapes import Scrapes, takes_gzip
 from exporter.web.sd import answer
 from exporter.web.status.paths import StatusPages
@@ -22,7 +23,7 @@ def add_pages(app: web.Application, pages: Pages, scrapes: Scrapes, status: Stat
         headers = {"Content-Type": exposition.content_type, "Vary": "Accept, Accept-Encoding"}
         if exposition.encoding:
             headers["Content-Encoding"] = exposition.encoding
-        return web.Response(body=exposition.body, headers=headers)
+        return web.Response(body=body_of(exposition.body), headers=headers)
 
     async def listed(request: web.Request) -> web.Response:
         return answer(request, pages.listed(), door)

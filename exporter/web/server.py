@@ -22,10 +22,12 @@ from exporter.web.listen import BACKLOG, address_of, close_listeners, open_liste
 from exporter.web.lock import TlsLock
 from exporter.web.pages import Pages
 from exporter.web.passwords import Passwords, verify_bcrypt
+from exporter.web.pieces import Pieces
 from exporter.web.renewal import Renewal
 from exporter.web.routes import Handler, add_health, add_pages
 from exporter.web.scrapes import Scrapes
 from exporter.web.status.paths import StatusPages
+from exporter.web.turns import short_turns
 
 _GRACE = 0.3  # seconds that requests under way have for their answer when we end
 _BOUNDS = Bounds()
@@ -68,6 +70,7 @@ async def serve(door: Door, pages: Pages, bounds: Bounds = _BOUNDS) -> AsyncIter
     renewal = Renewal(door.lock_file, door.lock, time.time, _tell_renewal)
     guard = Guard(lambda: renewal.lock, Passwords(verify_bcrypt, time.monotonic), time.monotonic)
     async with AsyncExitStack() as stack:
+        stack.enter_context(short_turns())
         listeners = door.sockets or await open_listeners(door.listen)
         stack.push_async_callback(close_listeners, listeners, () if door.sockets else socket_files(listeners))
         health = await open_listeners(door.health)
@@ -155,7 +158,7 @@ def _answering(guard: Guard | None) -> Middleware:
         with connection.working():
             response = await _answer(request, handler, guard)
             response.headers.update(_HEADERS if guard is None else {**_HEADERS, **guard.headers})
-            connection.writing()
+            connection.writing(_left(response))
             try:
                 await response.prepare(request)
                 await response.write_eof()
@@ -164,6 +167,12 @@ def _answering(guard: Guard | None) -> Middleware:
         return response
 
     return answer_in_time
+
+
+def _left(response: web.StreamResponse) -> Callable[[], int]:
+    """Return what tells how many bytes of a response have not been handed to its connection."""
+    body = response.body if isinstance(response, web.Response) else None
+    return (lambda: body.left) if isinstance(body, Pieces) else int
 
 
 async def _answer(request: web.Request, handler: Handler, guard: Guard | None) -> web.StreamResponse:

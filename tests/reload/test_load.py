@@ -71,7 +71,7 @@ def passing(number: int, model: Target) -> Iterator[Target]:
 def read(pages: Pages) -> Series:
     """Return what is exported now."""
     body, _ = pages.render("text/plain")
-    lines = (line.rpartition(" ") for line in body.decode().splitlines() if not line.startswith("#"))
+    lines = (line.rpartition(" ") for line in b"".join(body).decode().splitlines() if not line.startswith("#"))
     return {series: float(value) for series, _, value in lines}
 
 

@@ -9,6 +9,7 @@ from exporter.model.target import Address
 from exporter.web.connections import Bounds
 from exporter.web.door import Door
 from exporter.web.pages import Pages
+from exporter.web.pieces import cut
 from exporter.web.server import serve
 
 DEADLINE = 10.0
@@ -90,7 +91,7 @@ async def fetch(address: Address, path: str, method: str = "GET", **headers: str
 
 def pages(exposition: bytes = b"up 1\n", not_ready: str | None = None, targets: int = 3) -> Pages:
     """Return pages with these contents."""
-    return Pages(lambda accept: (exposition, accept or "text/plain"), lambda: not_ready, lambda: targets, "1.2<3")
+    return Pages(lambda accept: (cut(exposition), accept or "text/plain"), lambda: not_ready, lambda: targets, "1.2<3")
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
@@ -151,9 +151,9 @@ async def test_a_full_house_at_work() -> None:
     """Clients that wait for their answer are not dropped for others: who comes is turned away at once."""
     finish = threading.Event()
 
-    def slow(accept: str) -> tuple[bytes, str]:
+    def slow(accept: str) -> tuple[Sequence[bytes], str]:
         finish.wait(DEADLINE)
-        return b"late 1\n", accept or "text/plain"
+        return (b"late 1\n",), accept or "text/plain"
 
     bounds = Bounds(connections=3)
     slow_pages = replace(pages(), render=slow)

@@ -3,11 +3,12 @@
 import asyncio
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from exporter.web.pieces import cut
 from exporter.web.scrapes import Exposition, Scrapes, takes_gzip
 
 
@@ -51,10 +52,10 @@ def test_takes_gzip(header: str, expected: bool) -> None:
 async def test_packing(thread: ThreadPoolExecutor, size: int, packed: bool, encoding: str) -> None:
     """An exposition is packed where it is wanted and worth it, and unpacks to what was rendered."""
     body = b"x" * size
-    found = await Scrapes(lambda accept: (body, accept), thread).ask("text/plain", packed=packed)
+    found = await Scrapes(lambda accept: (cut(body), accept), thread).ask("text/plain", packed=packed)
 
     assert (found.content_type, found.encoding) == ("text/plain", encoding)
-    assert (gzip.decompress(found.body) if encoding else found.body) == body
+    assert (gzip.decompress(b"".join(found.body)) if encoding else b"".join(found.body)) == body
 
 
 async def test_one_rendering_for_all_who_wait(thread: ThreadPoolExecutor) -> None:
@@ -62,12 +63,12 @@ async def test_one_rendering_for_all_who_wait(thread: ThreadPoolExecutor) -> Non
     begun, finish = threading.Event(), threading.Event()
     renderings = 0
 
-    def render(accept: str) -> tuple[bytes, str]:
+    def render(accept: str) -> tuple[Sequence[bytes], str]:
         nonlocal renderings
         renderings += 1
         begun.set()
         finish.wait(10)
-        return str(renderings).encode(), accept
+        return (str(renderings).encode(),), accept
 
     scrapes = Scrapes(render, thread)
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
@@ -79,22 +80,22 @@ async def test_one_rendering_for_all_who_wait(thread: ThreadPoolExecutor) -> Non
         later[7].cancel()
         finish.set()
 
-    assert first.result() == Exposition(b"1", "a")
-    assert {each.result() for each in later if not each.cancelled()} == {Exposition(b"2", "a")}
-    assert other.result() == Exposition(b"3", "b")
+    assert first.result() == Exposition((b"1",), "a")
+    assert {each.result() for each in later if not each.cancelled()} == {Exposition((b"2",), "a")}
+    assert other.result() == Exposition((b"3",), "b")
 
 
 async def test_a_failure_is_not_kept(thread: ThreadPoolExecutor) -> None:
     """A rendering that raises fails for those who waited, and the next is made anew."""
     errors = [ValueError("a bug")]
 
-    def render(accept: str) -> tuple[bytes, str]:
+    def render(accept: str) -> tuple[Sequence[bytes], str]:
         if errors:
             raise errors.pop()
-        return b"fine", accept
+        return (b"fine",), accept
 
     scrapes = Scrapes(render, thread)
     with pytest.raises(ValueError, match="a bug"):
         await scrapes.ask("a", packed=False)
 
-    assert await scrapes.ask("a", packed=False) == Exposition(b"fine", "a")
+    assert await scrapes.ask("a", packed=False) == Exposition((b"fine",), "a")

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -131,7 +132,7 @@ async def test_a_client_that_will_send_no_more() -> None:
 async def test_a_page_with_a_bug() -> None:
     """A page that raises is answered 500 without details, told in the log, and the server goes on."""
 
-    def broken(accept: str) -> tuple[bytes, str]:
+    def broken(accept: str) -> tuple[Sequence[bytes], str]:
         raise ValueError(accept)
 
     async with serving(replace(pages(), render=broken)) as address, connected(address) as client:
@@ -172,9 +173,9 @@ async def test_a_long_rendering_holds_up_no_other_page() -> None:
     """While an exposition is made, health and readiness answer."""
     finish = threading.Event()
 
-    def slow(accept: str) -> tuple[bytes, str]:
+    def slow(accept: str) -> tuple[Sequence[bytes], str]:
         finish.wait(10)
-        return b"late 1\n", accept or "text/plain"
+        return (b"late 1\n",), accept or "text/plain"
 
     async with (
         asyncio.timeout(10),

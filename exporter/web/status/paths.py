@@ -1,14 +1,14 @@
 """Which path leads to which of the status pages."""
 
 import asyncio
-import gzip
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import TypeVar
 
 from aiohttp import web
 
+from exporter.web.pieces import WORTH_PACKING, body_of, cut, pack
 from exporter.web.scrapes import takes_gzip
 from exporter.web.status.probe import Desk
 from exporter.web.status.status import Status
@@ -26,7 +26,6 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-cache",
 }
-_WORTH_PACKING = 1024
 _LEVEL = 4
 
 
@@ -126,15 +125,15 @@ class StatusPages:
     ) -> web.Response:
         packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", [])))
 
-        def make_packed() -> tuple[bytes, bool]:
+        def make_packed() -> tuple[Sequence[bytes], bool]:
             body = make()
-            if packed and len(body) >= _WORTH_PACKING:
-                return gzip.compress(body, _LEVEL, mtime=0), True
-            return body, False
+            if packed and len(body) >= WORTH_PACKING:
+                return pack(cut(body), _LEVEL), True
+            return cut(body), False
 
         body, is_packed = await self._in_thread(make_packed)
         headers = {**_HEADERS, "Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if is_packed else {})}
-        return web.Response(body=body, status=status, content_type=kind, charset="utf-8", headers=headers)
+        return web.Response(body=body_of(body), status=status, content_type=kind, charset="utf-8", headers=headers)
 
     async def _in_thread(self, make: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, make)

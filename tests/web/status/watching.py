@@ -56,7 +56,7 @@ async def watching(
     """Serve the status pages of some targets, and give the URL of their root and who makes the rounds."""
     watcher = Watcher(targets, grace)
     status = Status(watcher.history, watcher.probe)
-    pages = Pages(lambda _: (b"", "text/plain"), lambda: None, lambda: len(targets), "1.2", status=status)
+    pages = Pages(lambda _: ((), "text/plain"), lambda: None, lambda: len(targets), "1.2", status=status)
     try:
         async with serve(door or Door(("127.0.0.1:0",)), pages) as served:
             yield f"http://{served.addresses[0]}", watcher
