@@ -1,7 +1,7 @@
 """A verdict in a sentence, for people."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from exporter.model.target import Address, Resumption, TlsVersion
@@ -11,7 +11,6 @@ from exporter.verdict.census import keys_of
 _SHOWN = 4
 _LEFT_OUT = MappingProxyType(
     {
-        BackendState.FAILED: "Failed",
         BackendState.NOT_SPOKEN: "This version is not spoken by",
         BackendState.UNKNOWN: "Not judged",
     }
@@ -81,7 +80,8 @@ def explain(version: TlsVersion, verdict: VersionVerdict, meant: Resumption = Re
     if (number := len(verdict.backends)) == len(found[BackendState.NOT_SPOKEN]) > 0:
         nobody = "either backend" if number == 2 else _all(number)
         return Explanation(f"TLS {version}: not spoken by {nobody}.", "", healthy=True)
-    text = f"TLS {version}: {_TELLING[verdict.state](verdict)}{_left_out(found)}{_died(verdict)}{_short_lived(verdict)}"
+    apart = f"{_failed(verdict)}{_left_out(found)}"
+    text = f"TLS {version}: {_TELLING[verdict.state](verdict)}{apart}{_died(verdict)}{_short_lived(verdict)}"
     if killers := found[BackendState.KILLS]:
         advice = f"A returning client's connection dies there, so see the error logs at once: {_names(killers)}."
         return Explanation(text, advice, healthy=False)
@@ -121,6 +121,15 @@ def _left_out(found: Mapping[BackendState, Sequence[Address]]) -> str:
     return "".join(f" {words}: {_names(found[state])}." for state, words in _LEFT_OUT.items() if found[state])
 
 
+def _failed(verdict: VersionVerdict) -> str:
+    """Name the backends that failed, and why."""
+    why: dict[str, list[Address]] = {}
+    for backend in _in_state(verdict, BackendState.FAILED):
+        failure = verdict.backends[backend].failure
+        why.setdefault(str(replace(failure, detail="")) if failure else "", []).append(backend)
+    return "".join(f" Failed{f' ({words})' if words else ''}: {_names(backends)}." for words, backends in why.items())
+
+
 def _died(verdict: VersionVerdict) -> str:
     """Name the backends whose tickets were found dead in this round."""
     backends = sorted({event.backend for event in verdict.events if event.kind is KeyEventKind.BREAK})
@@ -151,6 +160,8 @@ def _tell_unknown(verdict: VersionVerdict) -> str:
 
 
 def _tell_no_tickets(verdict: VersionVerdict) -> str:
+    if any(crossing.outcome is OfferOutcome.REFUSED for crossing in verdict.crossings):
+        return f"{_all(verdict.judged)} gave no tickets, and did not take the session ids back that came instead."
     return f"{_all(verdict.judged)} gave nothing to resume with."
 
 

@@ -71,7 +71,7 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
         ),
         pytest.param(
             verdict(TargetState.CONSISTENT, RESUMES, FAILED, RESUMES, BackendState.UNKNOWN),
-            "TLS 1.3: both backends accept each other's tickets. Failed: 127.0.0.2:443. Not judged: 127.0.0.4:443.",
+            "TLS 1.3: both backends accept each other's tickets. Failed (connect: connection refused): 127.0.0.2:443. Not judged: 127.0.0.4:443.",
             id="some left out",
         ),
         pytest.param(
@@ -172,13 +172,18 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
             id="no tickets",
         ),
         pytest.param(
+            verdict(TargetState.NO_TICKETS, BackendState.NO_TICKETS, crossings=(refused(1, 1, Cause.UNEXPLAINED),)),
+            "TLS 1.3: the backend gave no tickets, and did not take the session ids back that came instead.",
+            id="session ids that are not taken back",
+        ),
+        pytest.param(
             verdict(TargetState.STATEFUL, *[STATEFUL] * 2),
             "TLS 1.3: each backend resumes the sessions that it keeps itself, and no other's.",
             id="stateful",
         ),
         pytest.param(
             verdict(TargetState.UNKNOWN, FAILED),
-            "TLS 1.3: no backend could be judged. Failed: 127.0.0.1:443.",
+            "TLS 1.3: no backend could be judged. Failed (connect: connection refused): 127.0.0.1:443.",
             id="down",
         ),
         pytest.param(

@@ -7,6 +7,7 @@ from exporter.model.target import TlsVersion
 from exporter.web.status.facts import Point, RoundPoint
 from exporter.web.status.html import Html, element
 from exporter.web.status.lanes import View, axis
+from exporter.web.status.strip import bar_mood
 from exporter.web.status.words import milliseconds, recent
 
 _HEIGHT = 130
@@ -110,7 +111,7 @@ def _strip(version: TlsVersion, rounds: Sequence[RoundPoint], view: View) -> Htm
                 y=f"{_STRIP - height:.1f}",
                 width=f"{max(0.3, (view.place(until) - x) * 0.85):.2f}%",
                 height=f"{height:.1f}",
-                class_="bar-well" if point.hits == point.offers else "bar-bad",
+                class_=bar_mood(point),
             )
         )
     _, _, offers, hits = recent(rounds, version)

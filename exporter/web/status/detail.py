@@ -76,7 +76,10 @@ def _sections(site: Site, story: Story) -> Iterator[Html | None]:
         lanes = [draw_lanes(version, facts, view) for version, facts in spoken.items()]
         yield section("keys", "Ticket keys over time", *lanes)
         charts = [draw_chart(version, story.rounds, view) for version in spoken]
-        yield section("handshakes", "Handshakes", element("div", *charts, class_="pair"))
+        drawn = (
+            element("div", *charts, class_="pair") if any(charts) else element("p", "There was none.", class_="note")
+        )
+        yield section("handshakes", "Handshakes", drawn)
     yield tell_events(story)
     yield tell_troubles(story)
     yield tell_handshakes(story, site.now)

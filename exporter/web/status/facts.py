@@ -33,6 +33,7 @@ class Point:
 
     Attributes:
         offers, hits: of tickets offered to the backend that issued them or to its neighbours.
+        healthy: whether what was seen is as meant, be it that nothing resumes.
     """
 
     tls: TlsVersion
@@ -41,6 +42,7 @@ class Point:
     server: float | None
     offers: int
     hits: int
+    healthy: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def draw_lanes(version: str, facts: VersionFacts, view: View) -> Html:
     order = {backend: number for number, backend in enumerate(facts.backends)}
     for backend, spans in sorted(facts.lanes.items(), key=lambda lane: order.get(lane[0], len(order))):
         odd = " odd" if backend in facts.odd else ""
-        lanes.append(_lane(_name(backend, order), _keys(spans, view), view, f"one{odd}"))
+        lanes.append(_lane(_name(backend, order), _keys(spans, facts.states, view), view, f"one{odd}"))
     return element(
         "figure",
         element("figcaption", f"TLS {version}"),
@@ -87,7 +87,7 @@ def _states(spans: tuple[StateSpan, ...], view: View) -> Iterator[_Piece]:
         yield _Piece(span.since, until, f"piece {mood}", words, words)
 
 
-def _keys(spans: tuple[Span, ...], view: View) -> Iterator[_Piece]:
+def _keys(spans: tuple[Span, ...], states: tuple[StateSpan, ...], view: View) -> Iterator[_Piece]:
     for span, until in _with_ends(spans, view):
         if span.state is None:
             yield _Piece(span.since, until, "piece gone", "", "not there")
@@ -98,7 +98,13 @@ def _keys(spans: tuple[Span, ...], view: View) -> Iterator[_Piece]:
             yield _Piece(span.since, until, mood, f"key {span.group}{state}", f"key {span.group}{state}")
         else:
             words = spaced(span.state)
-            yield _Piece(span.since, until, f"piece {backend_mood(span.state)}", words, words)
+            meant = any(state.healthy for state in _at(states, span.since))
+            yield _Piece(span.since, until, f"piece {backend_mood(span.state, meant=meant)}", words, words)
+
+
+def _at(states: tuple[StateSpan, ...], moment: float) -> tuple[StateSpan, ...]:
+    """Return the state that the target was in at a moment, () before the first that is known."""
+    return tuple(state for state in states if state.since <= moment)[-1:]
 
 
 def _with_ends(spans: tuple[Lasting, ...], view: View) -> Iterator[tuple[Lasting, float]]:

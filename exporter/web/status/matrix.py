@@ -33,6 +33,8 @@ _LEGEND = (
 def draw_matrix(version: str, facts: VersionFacts, round_number: int) -> Html:
     """Return the table; `round_number` is that of the last round, from which the age of offers is told."""
     backends = tuple(facts.backends)
+    if not backends:
+        return element("p", f"TLS {version}: there was no backend to ask.", class_="note")
     headings = [
         element("th", letter(column), hidden(f", offered to {backend}"), scope="col", title=str(backend))
         for column, backend in enumerate(backends)
@@ -53,11 +55,11 @@ def legend() -> Html:
     )
 
 
-def backend_mood(state: BackendState | None) -> str:
-    """Return the class of a backend's state."""
+def backend_mood(state: BackendState | None, *, meant: bool) -> str:
+    """Return the class of a backend's state; `meant` is whether its target is as it should be."""
     if state in _WELL:
         return "well"
-    return "mute" if state is None or state in _QUIET else "bad"
+    return "mute" if meant or state is None or state in _QUIET else "bad"
 
 
 def _row(facts: VersionFacts, number: int, issuer: Address, backends: tuple[Address, ...], round_number: int) -> Html:
@@ -67,7 +69,9 @@ def _row(facts: VersionFacts, number: int, issuer: Address, backends: tuple[Addr
         element("span", letter(number), class_="letter"),
         element("span", str(issuer), class_="address"),
         key_chip(found.group),
-        None if found.state is BackendState.RESUMES else chip(spaced(found.state), backend_mood(found.state)),
+        None
+        if found.state is BackendState.RESUMES
+        else chip(spaced(found.state), backend_mood(found.state, meant=facts.healthy)),
         scope="row",
     )
     cells = [_cell(facts, (issuer, acceptor), round_number) for acceptor in backends]

@@ -21,7 +21,7 @@ from exporter.model.verdicts import (
 )
 from exporter.verdict.findings import dangers_of, differences_of, events_of
 from exporter.verdict.offers import outcome_of
-from exporter.verdict.sentence import explain
+from exporter.verdict.sentence import Explanation, explain
 from exporter.web.status.connections import remarks_on
 from exporter.web.status.facts import (
     BackendFacts,
@@ -156,7 +156,12 @@ def _points(result: RoundResult) -> Iterator[Point]:
             ),
             offers=made,
             hits=offers.count(OfferOutcome.ACCEPTED),
+            healthy=version in result.verdicts and _told(result, version).healthy,
         )
+
+
+def _told(result: RoundResult, version: TlsVersion) -> Explanation:
+    return explain(version, result.verdicts[version], result.target.expect.resumption)
 
 
 def _duration(shaken: Iterable[Handshake], mode: Mode) -> float | None:
@@ -178,7 +183,7 @@ def _continue_version(  # noqa: PLR0913, PLR0917 -- all of it is one round's
     bounds: Bounds,
 ) -> VersionFacts:
     verdict = result.verdicts[version]
-    told = explain(version, verdict, result.target.expect.resumption)
+    told = _told(result, version)
     shown = _shown(verdict, bounds.lanes)
     facts = VersionFacts(
         state=verdict.state,
@@ -288,8 +293,7 @@ def _events(story: Story, result: RoundResult, salt: bytes) -> Iterator[Event]:
             yield Event(at, f"TLS {version}: {event}", event.backend in broken)
         earlier = story.versions.get(version)
         if earlier is None or (earlier.state, earlier.odd) != (verdict.state, verdict.odd):
-            healthy = explain(version, verdict, result.target.expect.resumption).healthy
-            yield Event(at, f"TLS {version}: {_turn(earlier, verdict)}", bad=not healthy)
+            yield Event(at, f"TLS {version}: {_turn(earlier, verdict)}", bad=not _told(result, version).healthy)
 
 
 def _turn(earlier: VersionFacts | None, verdict: VersionVerdict) -> str:

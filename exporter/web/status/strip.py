@@ -3,11 +3,18 @@
 from collections.abc import Sequence
 
 from exporter.model.target import TlsVersion
-from exporter.web.status.facts import RoundPoint
+from exporter.web.status.facts import Point, RoundPoint
 from exporter.web.status.html import Html, element
 
 _SHOWN = 30
 _HEIGHT = 24
+
+
+def bar_mood(point: Point) -> str:
+    """Return the class of a round's bar: refusals are bad unless they are meant."""
+    if point.offers and point.hits == point.offers:
+        return "bar-well"
+    return "bar-mute" if point.healthy or not point.offers else "bar-bad"
 
 
 def draw_strip(rounds: Sequence[RoundPoint], version: TlsVersion) -> Html | None:
@@ -21,7 +28,7 @@ def draw_strip(rounds: Sequence[RoundPoint], version: TlsVersion) -> Html | None
     for number, point in enumerate(shown):
         share = point.hits / point.offers if point.offers else 0.0
         height = max(2.0, share * _HEIGHT)
-        mood = "bar-mute" if not point.offers else "bar-well" if point.hits == point.offers else "bar-bad"
+        mood = bar_mood(point)
         x, y = f"{(first + number) * width:.2f}%", f"{_HEIGHT - height:.1f}"
         bars.append(element("rect", x=x, y=y, width=f"{width * 0.8:.2f}%", height=f"{height:.1f}", class_=mood))
     whole = sum(point.offers > 0 and point.hits == point.offers for point in shown)

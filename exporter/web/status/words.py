@@ -24,6 +24,18 @@ TONES: Mapping[Tone, tuple[str, str]] = MappingProxyType(
 )
 """Each tone's class and word."""
 
+_UNWELCOME = frozenset(
+    {
+        TargetState.NO_TICKETS,
+        TargetState.BROKEN,
+        TargetState.UNEVEN,
+        TargetState.MIXED,
+        TargetState.ONE_WAY,
+        TargetState.SPLIT,
+    }
+)
+"""States that are well only where they are meant."""
+
 _DOT_NAMES = frozenset({".", ".."})
 
 
@@ -54,7 +66,9 @@ def speaks(facts: VersionFacts) -> bool:
 
 def state_words(facts: VersionFacts) -> str:
     """Return a version's state in words."""
-    return spaced(facts.state) if speaks(facts) else "not spoken"
+    if not speaks(facts):
+        return "not spoken"
+    return f"{spaced(facts.state)}, as meant" if facts.healthy and facts.state in _UNWELCOME else spaced(facts.state)
 
 
 def spaced(name: str) -> str:

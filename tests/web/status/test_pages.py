@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -12,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from exporter.demo import fleet
 from exporter.demo.fleet import Fleet, Order
-from exporter.model.target import Address, Endpoint, HttpSettings, Target, TlsSettings
+from exporter.model.target import Address, Endpoint, Expect, HttpSettings, Resumption, Target, TlsSettings
 from exporter.reference.certificates import Credentials, make_credentials
 from exporter.reference.listeners import SERVER_NAME
 from exporter.web.door import Door
@@ -141,6 +142,23 @@ async def test_a_split_fleet(backends: Fleet, credentials: Credentials) -> None:
     assert overview["targets"][0]["status"] == "finding"
 
 
+async def test_what_is_meant_is_not_red(backends: Fleet, credentials: Credentials) -> None:
+    """Where each backend is meant to have a key of its own, no sign of a fault stands on either page."""
+    meant = replace(shop(backends, credentials), expect=Expect(resumption=Resumption.PER_BACKEND))
+    async with watching(meant) as (url, watcher):
+        await asyncio.to_thread(backends.obey, Order(2, "another key"))
+        await watcher.look(2)
+        page = (await get(f"{url}/targets/shop", Accept_Encoding="identity")).body.decode()
+        overview = (await get(f"{url}/", Accept_Encoding="identity")).body.decode()
+        await asyncio.to_thread(backends.obey, Order(2, "key 1"))
+
+    for body in (page, overview):
+        assert "split, as meant" in body
+        assert "bar-bad" not in body
+        assert not re.search(r'class="(chip|piece|row|word) bad"', body)
+    assert "bar-mute" in overview
+
+
 async def test_missing(backends: Fleet, credentials: Credentials) -> None:
     """A target that is not there is 404 on the page and in the API, and its name does no harm."""
     async with watching(shop(backends, credentials)) as (url, _):
@@ -156,17 +174,22 @@ async def test_missing(backends: Fleet, credentials: Credentials) -> None:
 async def test_a_target_that_is_down() -> None:
     """Before the first round a target waits; when nobody answers, it is down, and the reason stands on its page."""
     gone = Target("gone", Endpoint("127.0.0.1", 1), SERVER_NAME, interval=5.0, timeout=1.0)
-    async with watching(gone) as (url, watcher):
+    nowhere = Target("nowhere", Endpoint("nowhere.invalid", 443), SERVER_NAME, interval=5.0, timeout=1.0)
+    async with watching(gone, nowhere) as (url, watcher):
         before = json.loads((await get(f"{url}/api/v1/targets/gone")).body)
         waiting = await get(f"{url}/targets/gone")
         await watcher.look()
         after = json.loads((await get(f"{url}/api/v1/targets/gone")).body)
         page = await get(f"{url}/targets/gone")
+        overview = (await get(f"{url}/", Accept_Encoding="identity")).body.decode()
 
     assert (before["status"], after["status"]) == ("waiting", "down")
     assert waiting.status == 200
     assert {(each["stage"], each["reason"]) for each in after["failures"]} == {("connect", "connection_refused")}
     assert b"connection refused" in page.body
+    assert "no backend could be judged. Failed (connect: connection refused): 127.0.0.1:1." in overview
+    assert re.search(r'class="why">resolve: ', overview)
+    assert b"Handshakes</h2><p" in page.body  # that there was none
 
 
 @pytest.mark.parametrize(
