@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -28,6 +29,8 @@ def demo(words: Namespace) -> int:
     try:
         with _orderly_ends(), contextlib.ExitStack() as stack:
             return _play(words, stack)
+    except BrokenPipeError:
+        raise  # who read the story has gone, as for any other command
     except OSError as error:
         print(f"tlsprobe demo: {error}", file=sys.stderr)
         return NOT_STARTED
@@ -48,12 +51,23 @@ def _end(number: int, _frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
+def _free(port: int) -> Address:
+    """Return the address of a port; raise OSError with what to do where somebody listens there."""
+    with contextlib.closing(socket.socket()) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((_HOST, port))
+        except OSError as error:
+            raise OSError(f"port {port} of {_HOST}: {error.strerror}; `--port 0` takes any free one") from error
+    return Address(_HOST, port)
+
+
 def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tlsprobe-demo-")))
     pace = pace_of(words.speed)
     credentials = make_credentials()
     backends = stack.enter_context(fleet.start(credentials, FIRST_KEY))
-    listen = Address(_HOST, words.port) if words.port else reserve(stack)
+    listen = _free(words.port) if words.port else reserve(stack)
     file = exhibit.write_configuration(folder, listen, backends.addresses, credentials.ca, pace)
     shown = stack.enter_context(exhibit.start(folder, file, listen))
     tell = functools.partial(print, flush=True)

@@ -3,6 +3,9 @@
 import re
 import shutil
 import signal
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -112,3 +115,26 @@ def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str
 
     assert ended.value.code == 2
     assert told in capsys.readouterr().err
+
+
+def test_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line says that somebody listens there, and how to go on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code = main(["demo", "--port", str(port)])
+
+    told = f"tlsprobe demo: port {port} of 127.0.0.1: Address already in use; `--port 0` takes any free one\n"
+    assert (code, capsys.readouterr().err) == (2, told)
+
+
+def test_reader_who_leaves() -> None:
+    """A reader who has seen enough ends the demo without a complaint."""
+    command = [str(Path(sys.executable).with_name("tlsprobe")), "demo", "--port", "0", "--speed", "20"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as demo:
+        assert demo.stdout is not None
+        assert demo.stderr is not None
+        assert demo.stdout.readline()
+        demo.stdout.close()
+        complaints = demo.stderr.read()
+
+    assert (complaints, demo.returncode) == (b"", 141)

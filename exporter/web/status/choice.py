@@ -19,15 +19,23 @@ class Choice:
     Attributes:
         words: stand in the target's name, its address, its server name or a label, in capitals or not.
         state: one of the states' words, `unwell` for all but the well ones, "" for any.
+        unknown: what was asked for as a state and is none.
     """
 
     words: str = ""
     state: str = ""
+    unknown: str = ""
 
     @classmethod
     def of(cls, words: str, state: str) -> Self:
         """Return the choice that a query makes; a state that is none is any."""
-        return cls(words.strip()[:_MOST_CHARACTERS], state if state in _STATES else "")
+        state = state[:_MOST_CHARACTERS]
+        known = state in _STATES
+        return cls(words.strip()[:_MOST_CHARACTERS], state if known else "", "" if known else state)
+
+    def explain(self) -> str:
+        """Return what is to be said of a state that is none."""
+        return f"there is no state {self.unknown!r}; there are {', '.join(filter(None, _STATES))}"
 
     @property
     def all(self) -> bool:

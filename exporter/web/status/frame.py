@@ -26,15 +26,15 @@ class Site:
     now: float
 
 
-def page(site: Site, title: str, tone: Tone, *content: Child | Iterable[Child]) -> str:
-    """Return a whole page."""
-    mood, word = TONES[tone]
+def page(site: Site, title: str, tone: Tone | None, *content: Child | Iterable[Child]) -> str:
+    """Return a whole page; `tone` is of what it shows, None where there is nothing to show."""
+    mood, word = TONES[Tone.WAITING if tone is None else tone]
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{word}: {title}"),
+        element("title", title if tone is None else f"{word}: {title}"),
         element("link", rel="icon", href=f"{site.root}status/{mood}.svg", type="image/svg+xml"),
         element("link", rel="stylesheet", href=f"{site.root}status/status.css?{site.version}"),
         element("noscript", element("meta", http_equiv="refresh", content=str(_WITHOUT_SCRIPTS))),

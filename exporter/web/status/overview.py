@@ -47,6 +47,8 @@ def render_overview(site: Site, stories: Sequence[Story], targets: int, choice: 
 
 def _found(choice: Choice, shown: int, known: int) -> Html:
     words = "" if choice.all else f"{shown} of {known} shown"
+    if choice.unknown:
+        words = f"{known} shown: {choice.explain()}"
     return element("p", words, class_="note", id="found", role="status")
 
 

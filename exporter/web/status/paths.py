@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from typing import TypeVar
 
@@ -52,6 +52,7 @@ class StatusPages:
         """Serve the pages under a prefix."""
         get = app.router.add_get
         get(f"{prefix}/", self._overview)
+        get(f"{prefix}/targets", _lead_to("./"))
         get(f"{prefix}/targets/", self._target)
         get(f"{prefix}/targets/{{name}}", self._target)
         get(f"{prefix}/api/v1/targets", self._overview_json)
@@ -72,8 +73,10 @@ class StatusPages:
 
         return await self._answer(request, make, "text/html")
 
-    async def _target(self, request: web.Request) -> web.Response:
+    async def _target(self, request: web.Request) -> web.StreamResponse:
         name, now = _name_in(request), time.time()
+        if not name:
+            return await _lead_to("../")(request)
         story = self._history.find(name)
 
         def make() -> bytes:
@@ -86,13 +89,17 @@ class StatusPages:
 
     async def _overview_json(self, request: web.Request) -> web.Response:
         stories, now = self._history.all(), time.time()
+        words, state = request.query.get("q", ""), request.query.get("state", "")
 
         def make() -> bytes:
             from exporter.web.status import rendering  # noqa: PLC0415 -- see there
 
-            return rendering.overview_json(stories, self._version, now)
+            return rendering.overview_json(stories, self._version, now, (words, state))
 
-        return await self._answer(request, make, "application/json")
+        try:
+            return await self._answer(request, make, "application/json")
+        except ValueError as error:
+            return web.json_response({"error": str(error)}, status=400, headers=_HEADERS)
 
     async def _target_json(self, request: web.Request) -> web.Response:
         story, now = self._history.find(_name_in(request)), time.time()
@@ -137,6 +144,15 @@ class StatusPages:
 
     async def _in_thread(self, make: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, make)
+
+
+def _lead_to(place: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """Return a handler that sends a reader elsewhere; relative, since a proxy may show us under another path."""
+
+    async def answer(_request: web.Request) -> web.StreamResponse:
+        return web.Response(status=302, headers={**_HEADERS, "Location": place})
+
+    return answer
 
 
 def _name_in(request: web.Request) -> str:

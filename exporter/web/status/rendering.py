@@ -11,7 +11,7 @@ from types import MappingProxyType
 from exporter.web.status.api import overview_document, target_document
 from exporter.web.status.choice import Choice
 from exporter.web.status.detail import render_target
-from exporter.web.status.facts import Story, Tone
+from exporter.web.status.facts import Story
 from exporter.web.status.frame import Site, page
 from exporter.web.status.html import element
 from exporter.web.status.overview import render_overview
@@ -44,12 +44,19 @@ def missing_page(site: Site, name: str) -> bytes:
         element("p", f"Nothing is probed under the name {name!r}.", class_="lead"),
         element("p", element("a", "All targets", href=site.root)),
     )
-    return page(site, "no such target", Tone.WAITING, *told).encode()
+    return page(site, "no such target", None, *told).encode()
 
 
-def overview_json(stories: Sequence[Story], version: str, now: float) -> bytes:
-    """Return the document of all targets."""
-    return _spell(overview_document(stories, version, now))
+def overview_json(stories: Sequence[Story], version: str, now: float, wanted: tuple[str, str] = ("", "")) -> bytes:
+    """Return the document of all targets that are wanted, as for the page.
+
+    Raises:
+        ValueError: there is no such state.
+    """
+    choice = Choice.of(*wanted)
+    if choice.unknown:
+        raise ValueError(choice.explain())
+    return _spell(overview_document([story for story in stories if choice.holds(story, now)], version, now))
 
 
 def target_json(story: Story, now: float) -> bytes:

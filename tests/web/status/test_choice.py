@@ -1,5 +1,6 @@
 """Which targets the first page shows when it is asked for some."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -57,6 +58,12 @@ def test_state(state: str, expected: set[Tone]) -> None:
         pytest.param("?q=TIL", ["till"], "1 of 2 shown", id="a name"),
         pytest.param("?q=&state=waiting", ["till"], "1 of 2 shown", id="a state"),
         pytest.param("?q=%22%3E%3Cscript%3E", [], "0 of 2 shown", id="a script"),
+        pytest.param(
+            "?state=bogus",
+            ["cart", "till"],
+            "2 shown: there is no state &#x27;bogus&#x27;; there are unwell, down, finding, changing, waiting, well",
+            id="no such state",
+        ),
     ],
 )
 async def test_page(query: str, shown: list[str], words: str) -> None:
@@ -72,3 +79,25 @@ async def test_page(query: str, shown: list[str], words: str) -> None:
     assert "probing 2 targets" in page
     assert '"><script>' not in page
     assert "form-action 'self'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "shown"),
+    [
+        pytest.param("", 200, ["cart", "till"], id="all"),
+        pytest.param("?q=TIL", 200, ["till"], id="a name"),
+        pytest.param("?state=waiting&q=cart", 200, [], id="a state and a name"),
+        pytest.param("?state=bogus", 400, [], id="no such state"),
+    ],
+)
+async def test_document(query: str, status: int, shown: list[str]) -> None:
+    """The API's list takes the same query as the page, and refuses a state that is none."""
+    async with watching(target("till"), target("cart")) as (url, watcher):
+        watcher.history.add(fleet(0, name="cart"))
+        host, port = url.removeprefix("http://").split(":")
+        answer = await fetch(Address(host, int(port)), f"/api/v1/targets{query}", Accept_Encoding="identity")
+    document = json.loads(answer.body)
+
+    assert answer.status == status
+    assert sorted(one["target"] for one in document.get("targets", ())) == shown
+    assert ("there are unwell, down" in document.get("error", "")) is (status == 400)

@@ -165,7 +165,11 @@ async def test_missing(backends: Fleet, credentials: Credentials) -> None:
         page = await get(f"{url}/targets/{quote('<script>alert(1)</script>')}")
         document = await get(f"{url}/api/v1/targets/nobody")
         asset = await get(f"{url}/status/status.py")
+        nope = await get(f"{url}/targets/nope", Accept_Encoding="identity")
+        nameless = [await get(f"{url}/targets"), await get(f"{url}/targets/")]
 
+    assert [(each.status, each.headers["location"]) for each in nameless] == [(302, "./"), (302, "../")]
+    assert b"<title>no such target</title>" in nope.body
     assert (page.status, document.status, asset.status) == (404, 404, 404)
     assert b"<script>alert" not in page.body
     assert json.loads(document.body) == {"error": "no target of that name"}
