@@ -5,12 +5,14 @@ never lets happen. So a thin protocol stands in front of aiohttp's own, and what
 """
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import cast
 
+from exporter.web.arrivals import Silence
 from exporter.web.lock import TlsLock
 from exporter.web.sealed import Sealed
 
@@ -63,10 +65,22 @@ class Connections:
         self._open: dict[Connection, None] = {}
         self._fresh: dict[Connection, None] = {}
         self._served: dict[asyncio.Protocol, Connection] = {}
+        self._greetings: set[asyncio.Task[object]] = set()
 
-    def accept(self) -> asyncio.Protocol:
-        """Return the protocol for a new connection: a factory for asyncio's create_server."""
-        return Connection(self, self._tls())
+    def arrive(self, line: socket.socket) -> None:
+        """Let a new connection in and begin to wait for its request, or turn it away."""
+        connection = Connection(self, self._tls())
+        if self._admit(connection):
+            connection.listen(line)
+        else:
+            line.close()
+
+    def greet(self, connection: "Connection", line: socket.socket) -> None:
+        """Make a socket the connection's transport."""
+        loop = asyncio.get_running_loop()
+        greeting = loop.create_task(loop.connect_accepted_socket(lambda: connection, line))
+        self._greetings.add(greeting)
+        greeting.add_done_callback(self._greetings.discard)
 
     def of(self, served: object) -> "Connection | None":
         """Return the connection behind the protocol that serves it, None once it is dropped."""
@@ -78,8 +92,8 @@ class Connections:
         self._served[served] = connection
         return served
 
-    def admit(self, connection: "Connection") -> bool:
-        """Let a connection in, at the cost of a silent one where there are too many, or say that there is no room."""
+    def _admit(self, connection: "Connection") -> bool:
+        """Find room, at the cost of a silent connection where there are too many, or say that there is none."""
         if len(self._open) >= self.bounds.connections:
             victim = next(iter(self._fresh), None) or self._most_patient()
             if victim is None:
@@ -125,15 +139,18 @@ class Connection(asyncio.Protocol):
     def __init__(self, all_open: Connections, lock: TlsLock | None) -> None:
         self._all = all_open
         self._served: asyncio.Protocol | None = None
-        self._sealed = None if lock is None else Sealed(self._serve, lock)
-        self._inner: asyncio.Protocol | None = self._sealed
+        self._lock = lock
+        self._sealed: Sealed | None = None
+        self._inner: asyncio.Protocol | None = None
         self._loop = asyncio.get_running_loop()
+        self._silence: Silence | None = None
         self._transport: asyncio.Transport | None = None
+        self._over = False
         self._deadline: asyncio.TimerHandle | None = None
         self._phase = _Phase.REQUEST
         self._received = 0
         self._ended = False
-        self._left: Callable[[], int] = int
+        self._left: Callable[[], int] = int  # which gives 0
         self.since = self._loop.time()
 
     @property
@@ -182,19 +199,33 @@ class Connection(asyncio.Protocol):
 
     def drop(self) -> None:
         """End the connection without waiting for anything to be taken."""
+        self._over = True
         self._all.forget(self, self._served)
-        if self._transport is not None:
+        if self._silence is not None:
+            self._silence.end()
+            self._silence = None
+            self._enter(self._phase, None)
+        elif self._transport is not None:
             self._transport.abort()
 
+    def listen(self, line: socket.socket) -> None:
+        """Wait for the first bytes to come of a socket."""
+        self._silence = Silence(line, self._hear, self.drop)
+        self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
+
+    def _hear(self, line: socket.socket) -> None:
+        self._silence = None
+        self._all.greet(self, line)
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Let it in and begin to wait for its request, or turn it away."""
-        stream = cast("asyncio.Transport", transport)  # stream servers have no other
-        if not self._all.admit(self):
+        """Begin to read; the deadline goes on that began when the connection came."""
+        stream = cast("asyncio.Transport", transport)  # sockets of streams have no other
+        if self._over:
             stream.abort()
             return
         self._transport = stream
-        self._enter(_Phase.REQUEST, self._all.bounds.request_seconds)
-        if self._sealed is not None:
+        if self._lock is not None:
+            self._inner = self._sealed = Sealed(self._serve, self._lock)
             self._sealed.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -233,6 +264,7 @@ class Connection(asyncio.Protocol):
         self._all.forget(self, self._served)
         if self._deadline is not None:
             self._deadline.cancel()
+        self._over = True
         self._transport = None
         if self._inner is not None:
             self._inner.connection_lost(exc)
@@ -247,5 +279,5 @@ class Connection(asyncio.Protocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-        if seconds is not None and self._transport is not None:
+        if seconds is not None and not self._over:
             self._deadline = self._loop.call_later(seconds, self.drop)

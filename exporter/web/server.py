@@ -15,10 +15,11 @@ from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Middleware
 
 from exporter.model.target import Address
+from exporter.web.arrivals import Arrivals
 from exporter.web.connections import Bounds, Connections
 from exporter.web.door import Door
 from exporter.web.guard import Guard
-from exporter.web.listen import BACKLOG, address_of, close_listeners, open_listeners, socket_files, spell
+from exporter.web.listen import address_of, close_listeners, open_listeners, socket_files, spell
 from exporter.web.lock import TlsLock
 from exporter.web.pages import Pages
 from exporter.web.passwords import Passwords, verify_bcrypt
@@ -109,13 +110,12 @@ async def _listening(
     runner = _runner(app, bounds)
     app[_CONNECTIONS] = connections = Connections(lambda: _protocol(runner), bounds, tls)
     await runner.setup()
-    loop = asyncio.get_running_loop()
-    servers = [await loop.create_server(connections.accept, sock=each, backlog=BACKLOG) for each in listeners]
+    arrivals = Arrivals(listeners, connections.arrive)
+    arrivals.begin()
     try:
         yield
     finally:
-        for server in servers:
-            server.close()
+        arrivals.close()
         await runner.cleanup()
         connections.drop_all()
 

@@ -16,6 +16,7 @@ from tests.bench import (
     memory,
     reload,
     scrape,
+    silent,
     soak,
     starvation,
     upkeep,
@@ -35,13 +36,14 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "keep-alive": keepalive.measure,
     "upkeep": upkeep.measure,
     "scrape": scrape.measure,
+    "silent": silent.measure,
     "soak": soak.measure,
     "capacity": capacity.measure,
     "reload": reload.measure,
     "yardstick": yardstick.measure_beside_nginx,
     "yardstick-runs": yardstick.measure_runs,
 }
-_USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive", "scrape")
+_USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive", "scrape", "silent")
 
 
 def main(words: list[str]) -> int:

@@ -20,7 +20,8 @@ class Visit:
     """What to do.
 
     Attributes:
-        crowd: connections to open just before, which say nothing and stay until the next visit.
+        crowd: connections to open just before, all at once, which say nothing and stay.
+        leave: whether those of earlier visits are to be closed before.
         fresh: whether to connect for this request rather than to take the last one's connection.
         headers: each with its name, a colon and a line's end.
         file: where to put the body, if anywhere.
@@ -30,6 +31,7 @@ class Visit:
     path: str
     headers: str = ""
     crowd: int = 0
+    leave: bool = False
     fresh: bool = False
     file: str = ""
     clients: int = 0
@@ -59,12 +61,12 @@ class Visitor:
 
     def visit(self, visit: Visit) -> Seen:
         """Make one; raises RuntimeError where an answer is no good one."""
-        for each in self._crowd:
-            each.close()
+        while visit.leave and self._crowd:
+            self._crowd.pop().close()
         request = f"GET {visit.path} HTTP/1.1\r\nHost: x\r\n{visit.headers}\r\n".encode()
         if visit.clients:
             return self._hammer(request, visit.clients, visit.seconds)
-        self._crowd = [self._connect() for _ in range(visit.crowd)]
+        self._crowd += [self._connect() for _ in range(visit.crowd)]
         began = time.perf_counter()
         line = self._line
         if line is None or visit.fresh:

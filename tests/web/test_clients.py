@@ -1,9 +1,8 @@
 """Clients that are silent, slow, half-open or too many."""
 
 import asyncio
-import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
@@ -11,7 +10,8 @@ import pytest
 
 from exporter.model.target import Address
 from exporter.web.connections import Bounds
-from tests.web.client import DEADLINE, Client, connected, fetch, pages, serving, sip
+from exporter.web.door import Door
+from tests.web.client import DEADLINE, Client, connected, fetch, pages, serving, sip, until
 
 SOON = 0.3
 SCRAPE = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -149,19 +149,24 @@ async def test_answers_that_pile_up() -> None:
 
 async def test_a_full_house_at_work() -> None:
     """Clients that wait for their answer are not dropped for others: who comes is turned away at once."""
-    finish = threading.Event()
+    begun, finish = [], asyncio.Event()
 
-    def slow(accept: str) -> tuple[Sequence[bytes], str]:
-        finish.wait(DEADLINE)
-        return (b"late 1\n",), accept or "text/plain"
+    async def reload() -> None:
+        begun.append(True)
+        await finish.wait()
 
     bounds = Bounds(connections=3)
-    slow_pages = replace(pages(), render=slow)
-    async with serving(slow_pages, bounds) as address, crowd(address, 3, SCRAPE) as waiting:
+    door = Door(("127.0.0.1:0",), lifecycle=True)
+    asked = b"POST /-/reload HTTP/1.1\r\nHost: x\r\n\r\n"
+    async with (
+        serving(replace(pages(), reload=reload), bounds, door) as address,
+        crowd(address, 3, asked) as waiting,
+    ):
+        await until(lambda: len(begun) == 3)
         async with connected(address) as refused:
             assert await refused.dropped() == 0
         finish.set()
-        assert [(await each.answer()).body for each in waiting] == [b"late 1\n"] * 3
+        assert [(await each.answer()).body for each in waiting] == [b"reloaded\n"] * 3
         assert (await fetch(address, "/-/healthy")).status == 200
 
 
