@@ -71,14 +71,20 @@ def continue_story(story: Story, result: RoundResult, salt: bytes, bounds: Bound
     """Return what is to be told of a target after one more round; `salt` goes into the numbers that stand for keys."""
     number = story.rounds[-1].number + 1 if story.rounds else 0
     handshakes = newest_handshakes(story, result)
+    told = {
+        version: explain(version, verdict, result.target.expect.resumption)
+        for version, verdict in result.verdicts.items()
+    }
     versions = {
-        version: _continue_version(story.versions.get(version), version, result, handshakes, number, salt, bounds)
-        for version in result.verdicts
+        version: _continue_version(
+            story.versions.get(version), version, result, explanation, handshakes, number, salt, bounds
+        )
+        for version, explanation in told.items()
     }
     remarks, connections = _remarks(result), tuple(remarks_on(result))
     tone = _tone(result, versions, (*remarks, *connections))
     places = _places(result, bounds.lanes)
-    point = RoundPoint(number, result.started, result.elapsed, tone, tuple(_points(result)))
+    point = RoundPoint(number, result.started, result.elapsed, tone, tuple(_points(result, told)))
     rounds = (*story.rounds, point)[-bounds.rounds :]
     return replace(
         story,
@@ -92,7 +98,7 @@ def continue_story(story: Story, result: RoundResult, salt: bytes, bounds: Bound
         remarks=_cut(remarks, bounds),
         connections=_cut(connections, bounds),
         rounds=rounds,
-        events=(*story.events, *_events(story, result, salt))[-bounds.events :],
+        events=(*story.events, *_events(story, result, told, salt))[-bounds.events :],
         troubles=_add_troubles(story.troubles, result, bounds),
     )
 
@@ -141,7 +147,7 @@ def _remarks(result: RoundResult) -> tuple[Remark, ...]:
     return tuple(told.values())
 
 
-def _points(result: RoundResult) -> Iterator[Point]:
+def _points(result: RoundResult, told: Mapping[TlsVersion, Explanation]) -> Iterator[Point]:
     for version in result.target.versions:
         seen = [one for one in result.observations if one.version is version]
         shaken = [one.outcome for one in seen if isinstance(one.outcome, Handshake)]
@@ -156,12 +162,8 @@ def _points(result: RoundResult) -> Iterator[Point]:
             ),
             offers=made,
             hits=offers.count(OfferOutcome.ACCEPTED),
-            healthy=version in result.verdicts and _told(result, version).healthy,
+            healthy=version in told and told[version].healthy,
         )
-
-
-def _told(result: RoundResult, version: TlsVersion) -> Explanation:
-    return explain(version, result.verdicts[version], result.target.expect.resumption)
 
 
 def _duration(shaken: Iterable[Handshake], mode: Mode) -> float | None:
@@ -177,13 +179,13 @@ def _continue_version(  # noqa: PLR0913, PLR0917 -- all of it is one round's
     before: VersionFacts | None,
     version: TlsVersion,
     result: RoundResult,
+    told: Explanation,
     handshakes: Mapping[tuple[Address, TlsVersion], HandshakeFacts],
     number: int,
     salt: bytes,
     bounds: Bounds,
 ) -> VersionFacts:
     verdict = result.verdicts[version]
-    told = _told(result, version)
     shown = _shown(verdict, bounds.lanes)
     facts = VersionFacts(
         state=verdict.state,
@@ -281,7 +283,7 @@ def _continue_cells(
     return kept
 
 
-def _events(story: Story, result: RoundResult, salt: bytes) -> Iterator[Event]:
+def _events(story: Story, result: RoundResult, told: Mapping[TlsVersion, Explanation], salt: bytes) -> Iterator[Event]:
     """Yield what happened: changes of state, of keys, and of who is there."""
     at = result.started
     if story.rounds:
@@ -293,7 +295,7 @@ def _events(story: Story, result: RoundResult, salt: bytes) -> Iterator[Event]:
             yield Event(at, f"TLS {version}: {event}", event.backend in broken)
         earlier = story.versions.get(version)
         if earlier is None or (earlier.state, earlier.odd) != (verdict.state, verdict.odd):
-            yield Event(at, f"TLS {version}: {_turn(earlier, verdict)}", bad=not _told(result, version).healthy)
+            yield Event(at, f"TLS {version}: {_turn(earlier, verdict)}", bad=not told[version].healthy)
 
 
 def _turn(earlier: VersionFacts | None, verdict: VersionVerdict) -> str:
