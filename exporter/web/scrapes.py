@@ -1,11 +1,11 @@
 """Makes the exposition off the event loop, once for all who wait for it."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from exporter.web.pieces import WORTH_PACKING, pack
+from exporter.web.shared import Shared
 
 Render = Callable[[str], tuple[Sequence[bytes], str]]
 """From an Accept header to the exposition, in pieces, and its content type; it is called in a thread."""
@@ -37,20 +37,13 @@ class Scrapes:
 
     def __init__(self, render: Render, thread: Executor) -> None:
         self._render = render
-        self._thread = thread
-        self._queued: dict[tuple[str, bool], asyncio.Future[Exposition]] = {}
+        self._shared: Shared[Exposition] = Shared(thread)
 
     async def ask(self, accept: str, *, packed: bool) -> Exposition:
         """Return an exposition that was begun after this call, gzip'ed if `packed` and large enough to be worth it."""
-        key = accept, packed
-        if (queued := self._queued.get(key)) is None:
-            loop = asyncio.get_running_loop()
-            queued = self._queued[key] = loop.run_in_executor(self._thread, self._make, loop, key)
-        return await asyncio.shield(queued)  # a client that leaves does not take it from the others
+        return await self._shared.ask((accept, packed), lambda: self._make(accept, packed=packed))
 
-    def _make(self, loop: asyncio.AbstractEventLoop, key: tuple[str, bool]) -> Exposition:
-        loop.call_soon_threadsafe(self._queued.pop, key)  # whoever comes from now on gets a newer one
-        accept, packed = key
+    def _make(self, accept: str, *, packed: bool) -> Exposition:
         body, content_type = self._render(accept)
         if not packed or sum(map(len, body)) < WORTH_PACKING:
             return Exposition(body, content_type)

@@ -11,6 +11,7 @@ from tests.bench import (
     capacity,
     connections,
     cost,
+    hammer,
     keepalive,
     machine,
     memory,
@@ -37,13 +38,14 @@ _BENCHMARKS: dict[str, Callable[[Site], Table]] = {
     "upkeep": upkeep.measure,
     "scrape": scrape.measure,
     "silent": silent.measure,
+    "hammer": hammer.measure,
     "soak": soak.measure,
     "capacity": capacity.measure,
     "reload": reload.measure,
     "yardstick": yardstick.measure_beside_nginx,
     "yardstick-runs": yardstick.measure_runs,
 }
-_USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive", "scrape", "silent")
+_USUAL = ("starvation", "paced", "flat-out", "memory", "connections", "keep-alive", "scrape", "silent", "hammer")
 
 
 def main(words: list[str]) -> int:

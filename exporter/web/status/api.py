@@ -1,6 +1,6 @@
 """What the status pages show, as plain JSON values. Times are Unix times, lengths of time seconds, unknown is null."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from exporter.model.source import BackendFacts as Place
@@ -28,8 +28,12 @@ _TONES = {
 
 def overview_document(stories: Sequence[Story], version: str, now: float) -> dict[str, Any]:
     """Return all targets, the worst first."""
-    ranked = sorted(stories, key=lambda story: (tone_of(story, now), story.target.name))
-    return {"version": version, "now": now, "targets": [summary_document(story, now) for story in ranked]}
+    return {"version": version, "now": now, "targets": [summary_document(story, now) for story in rank(stories, now)]}
+
+
+def rank(stories: Iterable[Story], now: float) -> list[Story]:
+    """Return the worst first."""
+    return sorted(stories, key=lambda story: (tone_of(story, now), story.target.name))
 
 
 def summary_document(story: Story, now: float) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Choice:
         """Tell whether a target is wanted; `now` is Unix time in seconds."""
         tone = tone_of(story, now)
         fits = tone is not Tone.WELL if self.state == _UNWELL else self.state in {"", TONES[tone][1]}
-        return fits and self.words.casefold() in _texts(story)
+        return fits and (not self.words or self.words.casefold() in _texts(story))
 
 
 def _texts(story: Story) -> str:

@@ -8,6 +8,7 @@ from exporter.web.status.choice import Choice, choice_form
 from exporter.web.status.facts import Story, Tone
 from exporter.web.status.frame import Site, chip, hidden, page, scrolling, section
 from exporter.web.status.html import Html, element, join
+from exporter.web.status.kept import Kept
 from exporter.web.status.strip import draw_strip
 from exporter.web.status.words import (
     TONES,
@@ -26,8 +27,15 @@ _HEADINGS = ("Target", "State", "Backends", "Resumed", "Full, resumed", "Lately"
 _REASONS = 2
 
 
-def render_overview(site: Site, stories: Sequence[Story], targets: int, choice: Choice) -> str:
-    """Return the page; `targets` is how many are being probed. Its mood and its counts are those of all."""
+def render_overview(
+    site: Site, stories: Sequence[Story], targets: int, choice: Choice, cells: Kept[Html] | None = None
+) -> str:
+    """Return the page. Its mood and its counts are those of all.
+
+    Args:
+        targets: how many are being probed.
+        cells: what draw_cells() has made for earlier pages.
+    """
     ranked = sorted(stories, key=lambda story: (tone_of(story, site.now), story.target.name))
     worst = tone_of(ranked[0], site.now) if ranked else Tone.WAITING
     number = "1 target" if targets == 1 else f"{targets} targets"
@@ -41,7 +49,7 @@ def render_overview(site: Site, stories: Sequence[Story], targets: int, choice: 
         _tally(site, ranked),
         choice_form(choice),
         _found(choice, len(shown), len(ranked)),
-        section("targets", "Worst first", _table(site, shown, len(ranked))),
+        section("targets", "Worst first", _table(site, shown, len(ranked), cells or Kept(draw_cells))),
     )
 
 
@@ -62,32 +70,34 @@ def _tally(site: Site, ranked: Sequence[Story]) -> Html:
     return element("ul", *tiles, class_="tally", id="tally", aria_label="How many targets are in which state")
 
 
-def _table(site: Site, shown: Sequence[Story], known: int) -> Html:
+def _table(site: Site, shown: Sequence[Story], known: int, cells: Kept[Html]) -> Html:
     if not shown:
         words = "None is as asked for." if known else "No round has been finished yet."
         return element("p", words, class_="note")
     head = element("tr", *(element("th", heading, scope="col") for heading in _HEADINGS))
-    rows = [_row(site, story) for story in shown]
+    rows = [_row(site, story, cells) for story in shown]
     table = element("table", element("thead", head), element("tbody", *rows), class_="targets")
     return scrolling("All targets, worst first", table)
 
 
-def _row(site: Site, story: Story) -> Html:
-    tone = tone_of(story, site.now)
-    mood, word = TONES[tone]
+def _row(site: Site, story: Story, cells: Kept[Html]) -> Html:
+    mood, _ = TONES[tone_of(story, site.now)]
+    return element("tr", cells.get(story, site.now), _cell("Last round", _age(site, story)), class_=f"row {mood}")
+
+
+def draw_cells(story: Story, now: float) -> Html:
+    """Return all cells of a row but the last, which is another each second."""
+    mood, word = TONES[tone_of(story, now)]
     version = _telling_version(story)
     full, resumed, offers, hits = recent(story.rounds, version) if version else (None, None, 0, 0)
     where = element("a", story.target.name, href=address_of(story.target))
-    return element(
-        "tr",
-        element("th", where, element("div", word, class_=f"word {mood}"), _reasons(site, story), scope="row"),
+    return join(
+        element("th", where, element("div", word, class_=f"word {mood}"), _reasons(story, now), scope="row"),
         _cell("State", *_states(story)),
         _cell("Backends", len(story.backends) if story.rounds else "-"),
         _cell("Resumed", _rate(offers, hits)),
         _cell("Full, resumed", _times(full, resumed)),
         _cell("Lately", draw_strip(story.rounds, version) if version else None),
-        _cell("Last round", _age(site, story)),
-        class_=f"row {mood}",
     )
 
 
@@ -110,7 +120,7 @@ def _states(story: Story) -> list[Html]:
     ]
 
 
-def _reasons(site: Site, story: Story) -> Html:
+def _reasons(story: Story, now: float) -> Html:
     """Say in a line or two why a target is not well."""
     # Versions that tell the same are told once, by the newest.
     unwell = [facts for _, facts in sorted(story.versions.items()) if not facts.healthy]
@@ -119,7 +129,7 @@ def _reasons(site: Site, story: Story) -> Html:
     if story.tone <= Tone.FINDING and story.troubles and (not told or not story.backends):
         trouble = story.troubles[-1]
         told.insert(0, f"{trouble.backend or ''} {trouble.failure}".strip())
-    if overdue(story, site.now):
+    if overdue(story, now):
         told.insert(0, "its rounds no longer come")
     return join(*(element("p", text, class_="why") for text in told[:_REASONS]))
 

@@ -4,14 +4,18 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from aiohttp import web
 
 from exporter.web.pieces import WORTH_PACKING, body_of, cut, pack
 from exporter.web.scrapes import takes_gzip
+from exporter.web.shared import Shared
 from exporter.web.status.probe import Desk
 from exporter.web.status.status import Status
+
+if TYPE_CHECKING:
+    from exporter.web.status.rendering import Overviews
 
 T = TypeVar("T")
 
@@ -44,6 +48,8 @@ class StatusPages:
         self._version = version
         self._targets = targets
         self._thread = thread
+        self._shared: Shared[tuple[Sequence[bytes], bool]] = Shared(thread)
+        self._overviews: Overviews | None = None
         self._desk = None
         if status.make_round is not None:
             self._desk = Desk(status.make_round, status.history, status.salt, thread)
@@ -63,15 +69,15 @@ class StatusPages:
             get(f"{prefix}/probe", self._desk.answer)
 
     async def _overview(self, request: web.Request) -> web.Response:
-        stories, targets, now = self._history.all(), self._targets(), time.time()
-        words, state = request.query.get("q", ""), request.query.get("state", "")
+        targets, wanted = self._targets(), _wanted(request)
 
         def make() -> bytes:
-            from exporter.web.status import frame, rendering  # noqa: PLC0415 -- see there
+            from exporter.web.status import frame  # noqa: PLC0415 -- see rendering
 
-            return rendering.overview_page(frame.Site("", self._version, now), stories, targets, (words, state))
+            site = frame.Site("", self._version, time.time())
+            return self._draw_overviews().page(site, self._history.all(), targets, wanted)
 
-        return await self._answer(request, make, "text/html")
+        return await self._answer(request, make, "text/html", alike=("page", *wanted))
 
     async def _target(self, request: web.Request) -> web.StreamResponse:
         name, now = _name_in(request), time.time()
@@ -88,18 +94,23 @@ class StatusPages:
         return await self._answer(request, make, "text/html", 404 if story is None else 200)
 
     async def _overview_json(self, request: web.Request) -> web.Response:
-        stories, now = self._history.all(), time.time()
-        words, state = request.query.get("q", ""), request.query.get("state", "")
+        wanted = _wanted(request)
 
         def make() -> bytes:
-            from exporter.web.status import rendering  # noqa: PLC0415 -- see there
-
-            return rendering.overview_json(stories, self._version, now, (words, state))
+            return self._draw_overviews().json(self._history.all(), self._version, time.time(), wanted)
 
         try:
-            return await self._answer(request, make, "application/json")
+            return await self._answer(request, make, "application/json", alike=("json", *wanted))
         except ValueError as error:
             return web.json_response({"error": str(error)}, status=400, headers=_HEADERS)
+
+    def _draw_overviews(self) -> "Overviews":
+        """Return what draws overviews; called in the thread."""
+        from exporter.web.status import rendering  # noqa: PLC0415 -- see there
+
+        if self._overviews is None:
+            self._overviews = rendering.Overviews()
+        return self._overviews
 
     async def _target_json(self, request: web.Request) -> web.Response:
         story, now = self._history.find(_name_in(request)), time.time()
@@ -128,8 +139,15 @@ class StatusPages:
         return await self._answer(request, lambda: body, kind)
 
     async def _answer(
-        self, request: web.Request, make: Callable[[], bytes], kind: str, status: int = 200
+        self,
+        request: web.Request,
+        make: Callable[[], bytes],
+        kind: str,
+        status: int = 200,
+        *,
+        alike: tuple[str, ...] | None = None,
     ) -> web.Response:
+        """Answer with what is made in the thread, which those share who ask for what is `alike` meanwhile."""
         packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", [])))
 
         def make_packed() -> tuple[Sequence[bytes], bool]:
@@ -138,7 +156,8 @@ class StatusPages:
                 return pack(cut(body), _LEVEL), True
             return cut(body), False
 
-        body, is_packed = await self._in_thread(make_packed)
+        key = object() if alike is None else (packed, *alike)
+        body, is_packed = await self._shared.ask(key, make_packed)
         headers = {**_HEADERS, "Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if is_packed else {})}
         return web.Response(body=body_of(body), status=status, content_type=kind, charset="utf-8", headers=headers)
 
@@ -153,6 +172,11 @@ def _lead_to(place: str) -> Callable[[web.Request], Awaitable[web.StreamResponse
         return web.Response(status=302, headers={**_HEADERS, "Location": place})
 
     return answer
+
+
+def _wanted(request: web.Request) -> tuple[str, str]:
+    """Return which targets are asked for: a part of a name, and a state."""
+    return request.query.get("q", ""), request.query.get("state", "")
 
 
 def _name_in(request: web.Request) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from importlib.resources import files
 from types import MappingProxyType
 
-from exporter.web.status.api import overview_document, target_document
+from exporter.web.status.api import overview_document, rank, summary_document, target_document
 from exporter.web.status.choice import Choice
 from exporter.web.status.detail import render_target
 from exporter.web.status.facts import Story
 from exporter.web.status.frame import Site, page
 from exporter.web.status.html import element
-from exporter.web.status.overview import render_overview
+from exporter.web.status.kept import Kept
+from exporter.web.status.overview import draw_cells, render_overview
 from exporter.web.status.words import TONES
 
 _COLOURS = MappingProxyType(
@@ -27,9 +28,39 @@ _ICON = (
 _FILES = MappingProxyType({"status.css": "text/css", "status.js": "text/javascript"})
 
 
-def overview_page(site: Site, stories: Sequence[Story], targets: int, wanted: tuple[str, str] = ("", "")) -> bytes:
-    """Return the page of all targets; `wanted` is a part of a name and a state, as they were asked for."""
-    return render_overview(site, stories, targets, Choice.of(*wanted)).encode()
+class Overviews:
+    """Makes what tells of all targets; what stands in it of each is kept until there is news of it."""
+
+    def __init__(self) -> None:
+        self._cells = Kept(draw_cells)
+        self._summaries = Kept(_spell_summary)
+
+    def page(self, site: Site, stories: Sequence[Story], targets: int, wanted: tuple[str, str]) -> bytes:
+        """Return the page; `wanted` is a part of a name and a state, as they were asked for."""
+        self._cells.forget_others(stories)
+        return render_overview(site, stories, targets, Choice.of(*wanted), self._cells).encode()
+
+    def json(self, stories: Sequence[Story], version: str, now: float, wanted: tuple[str, str]) -> bytes:
+        """Return the document of all targets that are wanted, as for the page.
+
+        Raises:
+            ValueError: there is no such state.
+        """
+        choice = Choice.of(*wanted)
+        if choice.unknown:
+            raise ValueError(choice.explain())
+        self._summaries.forget_others(stories)
+        shown = rank([story for story in stories if choice.holds(story, now)], now)
+        frame = _spell(overview_document((), version, now))
+        if not shown:
+            return frame
+        begin, _, end = frame.rpartition(b"]")
+        return b"".join((begin, b"\n", b",\n".join(self._summaries.get(story, now) for story in shown), b"\n ]", end))
+
+
+def _spell_summary(story: Story, now: float) -> bytes:
+    """Return a target's part of the document, as deep within as it stands there."""
+    return b"  " + json.dumps(summary_document(story, now), indent=1).replace("\n", "\n  ").encode()
 
 
 def target_page(site: Site, story: Story) -> bytes:
@@ -45,18 +76,6 @@ def missing_page(site: Site, name: str) -> bytes:
         element("p", element("a", "All targets", href=site.root)),
     )
     return page(site, "no such target", None, *told).encode()
-
-
-def overview_json(stories: Sequence[Story], version: str, now: float, wanted: tuple[str, str] = ("", "")) -> bytes:
-    """Return the document of all targets that are wanted, as for the page.
-
-    Raises:
-        ValueError: there is no such state.
-    """
-    choice = Choice.of(*wanted)
-    if choice.unknown:
-        raise ValueError(choice.explain())
-    return _spell(overview_document([story for story in stories if choice.holds(story, now)], version, now))
 
 
 def target_json(story: Story, now: float) -> bytes:
