@@ -71,7 +71,8 @@ SPLIT = verdict(TargetState.SPLIT, *[RESUMES] * 3, odd=[2], groups=2)
         ),
         pytest.param(
             verdict(TargetState.CONSISTENT, RESUMES, FAILED, RESUMES, BackendState.UNKNOWN),
-            "TLS 1.3: both backends accept each other's tickets. Failed (connect: connection refused): 127.0.0.2:443. Not judged: 127.0.0.4:443.",
+            "TLS 1.3: both backends accept each other's tickets. Failed (connect: connection refused): 127.0.0.2:443. "
+            "Not judged: 127.0.0.4:443.",
             id="some left out",
         ),
         pytest.param(
