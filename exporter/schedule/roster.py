@@ -46,7 +46,9 @@ class Union:
 
 
 class Roster:
-    """The targets of all sources; a name belongs to the source that was there first, the configuration ahead of all.
+    """The targets of all sources; a name that several give belongs to the configuration, and then to the first by name.
+
+    It must not hang on which source was heard first: shards hear them in different orders, and would part other lists.
 
     Args:
         apply: takes all that are to be probed, each time that they may have changed.
@@ -74,9 +76,9 @@ class Roster:
         holders: dict[str, str] = {}
         clashes: list[Clash] = []
         chosen: list[Target] = []
-        for source, targets in self._handed.items():
+        for source in sorted(self._handed, key=lambda source: (source != CONFIGURATION, source)):
             kept: dict[str, Target] = {}
-            for target in targets or ():
+            for target in self._handed[source] or ():
                 holder = holders.setdefault(target.name, source)
                 if holder != source or target.name in kept:
                     clashes.append(Clash(target.name, source, holder))

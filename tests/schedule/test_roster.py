@@ -40,7 +40,7 @@ def test_same_again() -> None:
 
 
 def test_clashes() -> None:
-    """A name belongs to the configuration ahead of all others, and then to the source that was there first."""
+    """A name belongs to the configuration ahead of all others, and then to the source that is the first by name."""
     unions: list[Union] = []
     roster = Roster(unions.append)
     roster.hand_over("first", [target("a", 10), target("b", 10)])
@@ -54,6 +54,21 @@ def test_clashes() -> None:
         Clash("c", "second", "second"),
     )
     assert unions[-1].total == 3
+
+
+def test_order_of_hearing() -> None:
+    """Shards that hear the same sources in different orders come to the same union."""
+    ends: list[Union] = []
+    lists = {"east": [A, target("b", 10)], "west": [target("b", 20), C]}
+    for order in (("east", "west"), ("west", "east")):
+        unions: list[Union] = []
+        roster = Roster(unions.append)
+        for source in order:
+            roster.hand_over(source, lists[source])
+        ends.append(unions[-1])
+
+    assert ends[0] == ends[1]
+    assert ends[0].clashes == (Clash("b", "west", "east"),)
 
 
 def test_choice() -> None:
