@@ -72,7 +72,8 @@ async def test_two_keys(seed: int, tmp_path: Path, ports: Ports, leaf: Leaf, aut
     assert [both(TargetState.MIXED)] * len(found) == [states(result) for result in found]
     for version in TlsVersion:
         verdicts = [result.verdicts[version] for result in found]
-        assert {2} == {verdict.groups for verdict in verdicts}
+        # Others make the balancer take turns, too, so that once in a while all offers of a round are led to one server.
+        assert sum(verdict.groups != 2 for verdict in verdicts) <= 1
         assert {(at,)} == {verdict.odd for verdict in verdicts}
         assert {BackendState.MIXED} == {verdict.backends[at].state for verdict in verdicts}
         assert {2} == {one.keys for verdict in verdicts if (one := verdict.backends[at].census) is not None}
