@@ -72,9 +72,9 @@ def capacity(words: Namespace) -> int:
     except (WordsError, NoPictureError, CrewError) as error:
         print(f"tlsprobe capacity: {error}", file=sys.stderr)
         return NOT_MEASURED
-    if not any(each.best for each in found):
-        return NOT_MEASURED
-    return MEASURED if all(outcome.met for outcome in outcomes) else MISSED
+    if not all(outcome.met for outcome in outcomes):
+        return MISSED
+    return MEASURED if any(each.best for each in found) else NOT_MEASURED
 
 
 def _write(file: Path, picture: str) -> None:
@@ -159,9 +159,9 @@ def _measure(words: Namespace, crew: Crew, bounds: Bounds) -> list[Capacity]:
             "or lower --workers"
         )
     if Mode.RESUMED in modes and not crew.scouted.resumes:
-        if words.mode == "resumed":
+        if words.mode == "resumed" and not words.require:
             raise CrewError("the server does not resume its own session, so there is nothing to measure")
-        modes = (Mode.FULL,)
+        modes = tuple(mode for mode in modes if mode is not Mode.RESUMED)
     if not words.json:
         busy = clients if words.rate is None else None
         print("\n".join(render_head(words.where, crew.scouted, crew.size, busy, words.seconds)), flush=True)

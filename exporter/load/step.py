@@ -130,6 +130,11 @@ def sum_up(order: Order, tallies: Sequence[Tally]) -> Step:
     )
 
 
+def fails(step: Step) -> bool:
+    """Tell whether more connections failed than can be let pass."""
+    return step.failed > _MOST_FAILED * step.due
+
+
 def strain(step: Step, calm: float | None, limit: float | None) -> Strain | None:
     """Say why an open loop's rate is not sustained; None where it is.
 
@@ -138,7 +143,7 @@ def strain(step: Step, calm: float | None, limit: float | None) -> Strain | None
         limit: the p99 that is allowed, in seconds; None allows five times `calm`, and 50 ms at least.
     """
     allowed = limit if limit is not None else max(_SLOW_SECONDS, _SLOWER * (calm or 0.0))
-    if step.failed > _MOST_FAILED * step.due:
+    if fails(step):
         return Strain.ERRORS
     if step.unstarted or (step.lateness.p99 or 0.0) > max(_LATE_SECONDS, 0.5 * allowed):
         return Strain.GENERATOR

@@ -31,6 +31,29 @@ def test_limit_is_found(server: Server, admitted: float) -> None:
     assert not found.generator_bound
 
 
+def far(order: Order) -> list[Tally]:
+    """Answer all that comes, a fifth of a second later."""
+    due = round(order.rate * order.seconds)
+    return [Tally(due=due, done=due, handshakes=times(0.2) * due, lateness=times(0.0) * due, wall=order.seconds)]
+
+
+def test_a_far_server() -> None:
+    """A path that takes long by itself is no sign of strain."""
+    found = measure_open(far, Mode.FULL, Ladder((50.0, 100.0)), PLAN, unheard)
+
+    assert [why for _, why in found.steps] == [None, None]
+    assert found.rate == pytest.approx(100.0, rel=0.01)
+
+
+def test_half_of_them_fail() -> None:
+    """A closed loop of which many fail sustains nothing, so that it meets no pass line."""
+    tally = Tally(due=200, done=100, handshakes=times(0.01) * 100, failures={"handshake: closed": 100})
+    found = measure_closed(lambda _: [tally], Mode.FULL, 4, Plan(seconds=1.0, most_rate=1e6), unheard)
+
+    assert found.steps[0][1] is Strain.ERRORS
+    assert not judge(parse_requirement("full>=10"), [found]).met
+
+
 def test_search_does_not_exceed_its_bound() -> None:
     """Where a server sustains all that is allowed, that is what was found, and nothing above was tried."""
     found = measure_open(refusing(1e5), Mode.FULL, Search(100.0, 1000.0, 0.02), PLAN, unheard)

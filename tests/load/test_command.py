@@ -185,3 +185,10 @@ def test_nobody_listens(ports: Ports, capsys: pytest.CaptureFixture[str]) -> Non
     """A server that is not there cannot be measured, which is no missed pass line."""
     assert main(["capacity", f"127.0.0.1:{ports.claim()}", *QUICK, "--require", "full>=1"]) == 2
     assert "connection refused" in capsys.readouterr().err
+
+
+@pytest.mark.servers("nginx")
+def test_a_line_that_nothing_meets(where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pass line is missed, too, where nothing was sustained at all."""
+    assert main(["capacity", where, *QUICK, "--mode", "full", "--rate", "10", "--require", "p99<=0.001ms"]) == 1
+    assert "p99<=0.001ms: MISSED, found nothing" in capsys.readouterr().out

@@ -45,9 +45,11 @@ def test_recording_rules(tmp_path: Path, share: float) -> None:
     }
     inputs = [{"series": name, "values": f"{value}x20"} for name, value in series.items()]
     inputs += [
-        {"series": 'tlsprobe_resumption_attempts_total{origin="self"}', "values": "0+100x20"},
-        {"series": 'tlsprobe_resumptions_total{origin="self"}', "values": f"0+{share * 100:.0f}x20"},
-        {"series": 'tlsprobe_resumption_attempts_total{origin="aged"}', "values": "0+100x20"},
+        {"series": 'tlsprobe_resumption_attempts_total{origin="self",target="shop"}', "values": "0+100x20"},
+        {"series": 'tlsprobe_resumptions_total{origin="self",target="shop"}', "values": f"0+{share * 100:.0f}x20"},
+        {"series": 'tlsprobe_resumption_attempts_total{origin="aged",target="shop"}', "values": "0+100x20"},
+        {"series": 'tlsprobe_resumption_attempts_total{origin="self",target="reference"}', "values": "0+90x20"},
+        {"series": 'tlsprobe_resumptions_total{origin="self",target="reference"}', "values": "0+90x20"},
     ]
     expected = {"live": load.load, "all_full": load.all_full}
     test = {
