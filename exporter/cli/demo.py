@@ -65,7 +65,7 @@ def _free(port: int) -> Address:
 def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tlsprobe-demo-")))
     pace = pace_of(words.speed)
-    credentials = make_credentials()
+    credentials = make_credentials(exhibit.SERVER_NAME)
     backends = stack.enter_context(fleet.start(credentials, FIRST_KEY))
     listen = _free(words.port) if words.port else reserve(stack)
     file = exhibit.write_configuration(folder, listen, backends.addresses, credentials.ca, pace)

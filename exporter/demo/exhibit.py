@@ -16,9 +16,8 @@ from exporter.demo.story import Pace, Sight
 from exporter.model.target import Address, TlsVersion
 from exporter.model.verdicts import TargetState
 from exporter.reference.launch import end
-from exporter.reference.listeners import SERVER_NAME
 
-NAME = "shop"
+NAME, SERVER_NAME = "shop", "shop.example.com"
 _ASK_SECONDS = 5.0
 _START_SECONDS = 20.0
 _END_SECONDS = 3.0

@@ -9,6 +9,7 @@ from exporter.demo.story import LENGTH, Pace, Sight, Step
 _PATIENCE = 30.0
 """Seconds in which a step must be seen, whatever the speed."""
 _GLANCE = 0.25  # seconds between two looks
+_LAST = 2  # rounds for which the last scene stays at least
 _MARGIN = "         "
 
 
@@ -46,6 +47,7 @@ def play(steps: Sequence[Step], stage: Stage, pace: Pace) -> bool:
             due = settled
         stage.sleep(max(0.0, due - stage.clock()))
         stage.tell(f"\n{_minutes(stage.clock() - began)}  {step.happens}")
+        deaths = stage.look().breaks if step.deaths else 0
         for number, order in enumerate(step.orders):
             if number and step.pause:
                 stage.sleep(step.pause / speed)
@@ -53,13 +55,13 @@ def play(steps: Sequence[Step], stage: Stage, pace: Pace) -> bool:
             ordered = stage.clock()
         stage.tell(f"{_MARGIN}Look: {step.look}")
         asked = stage.clock()
-        sight = _await(step, stage)
+        sight = _await(step, stage, deaths)
         if sight is None or (step.whole and sight.breaks):
             stage.tell(f"{_MARGIN}This was not seen. The exporter says: {_words(stage.look())}")
             return False
         lost += max(0.0, stage.clock() - asked - _room(step, steps, speed))
         stage.tell(f"{_MARGIN}Seen: {_words(sight)}")
-    stage.sleep(max(0.0, began + lost + LENGTH / speed - stage.clock()))
+    stage.sleep(max(_LAST * pace.interval, began + lost + LENGTH / speed - stage.clock()))
     return True
 
 
@@ -70,10 +72,10 @@ def _room(step: Step, steps: Sequence[Step], speed: float) -> float:
     return max(0.0, following - step.at - pauses) / speed
 
 
-def _await(step: Step, stage: Stage) -> Sight | None:
+def _await(step: Step, stage: Stage, deaths: int) -> Sight | None:
     deadline = stage.clock() + _PATIENCE
     while stage.clock() < deadline:
-        if (sight := stage.look()).shows(step, stage.addresses):
+        if (sight := stage.look()).shows(step, stage.addresses, deaths):
             return sight
         stage.sleep(_GLANCE)
     return None

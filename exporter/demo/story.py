@@ -53,6 +53,7 @@ class Step:
         odd: numbers of the backends that must stand out then.
         whole: whether tickets must have lived through all of it so far.
         settled: whether it waits until the change before it is over.
+        deaths: how often its orders must have killed tickets within their life, once for each backend, key and version.
     """
 
     at: float
@@ -64,6 +65,7 @@ class Step:
     odd: tuple[int, ...] = ()
     whole: bool = False
     settled: bool = False
+    deaths: int = 0
 
 
 STORY = (
@@ -74,7 +76,7 @@ STORY = (
         TargetState.CONSISTENT,
     ),
     Step(
-        16,
+        12,
         "The key is rotated as it should be: all learn to accept key 2, and then one after another begins to use it.",
         "The lanes change colour one by one, and no ticket dies.",
         TargetState.ROTATING,
@@ -85,7 +87,7 @@ STORY = (
         whole=True,
     ),
     Step(
-        22,
+        18,
         "The other two follow.",
         "All lanes have the new colour. Old tickets are still accepted: that is what an overlap is for.",
         TargetState.CONSISTENT,
@@ -94,7 +96,7 @@ STORY = (
         whole=True,
     ),
     Step(
-        46,
+        40,
         "The next rotation reaches two backends. The third is forgotten.",
         "For as long as a rotation may take, the state is rotating: two lanes have a new colour, one has not.",
         TargetState.ROTATING,
@@ -102,14 +104,14 @@ STORY = (
         settled=True,
     ),
     Step(
-        60,
+        54,
         "Nobody notices, and the time that a rotation may take is over.",
         "The forgotten backend stands out: it refuses the others' new tickets, while they still accept its own.",
         TargetState.ONE_WAY,
         odd=(_FORGOTTEN,),
     ),
     Step(
-        76,
+        66,
         "The two backends drop the old keys, as planned.",
         "Now neither side accepts the other's tickets: the fleet is split. Returning clients pay for full handshakes.",
         TargetState.SPLIT,
@@ -117,11 +119,20 @@ STORY = (
         odd=(_FORGOTTEN,),
     ),
     Step(
-        100,
+        84,
         "The forgotten backend gets the new key, and all accept the old ones for a while.",
         "The matrix is green again, and so is every lane's end.",
         TargetState.CONSISTENT,
         orders=tuple(Order(backend, "key 3", ("key 2", FIRST_KEY)) for backend in (_FORGOTTEN, *_OTHERS)),
+    ),
+    Step(
+        101,
+        "All are reloaded with key 4 at once, and none keeps the old one.",
+        "The matrix is green, yet all older tickets are dead. The alert TlsprobeResumptionBrokenByRotation tells it.",
+        TargetState.CONSISTENT,
+        orders=tuple(Order(backend, "key 4") for backend in _EVERYBODY),
+        settled=True,
+        deaths=len(HOSTS) * len(TlsVersion),
     ),
 )
 
@@ -140,7 +151,8 @@ class Sight:
     odd: frozenset[str]
     breaks: int
 
-    def shows(self, step: Step, addresses: tuple[str, ...]) -> bool:
-        """Tell whether this is what a step wants to be seen."""
+    def shows(self, step: Step, addresses: tuple[str, ...], deaths: int = 0) -> bool:
+        """Tell whether this is what a step wants to be seen; `deaths` is of before its orders."""
         stand_out = frozenset(addresses[number] for number in step.odd)
-        return bool(self.states) and set(self.states.values()) == {step.state} and self.odd == stand_out
+        as_told = bool(self.states) and set(self.states.values()) == {step.state} and self.odd == stand_out
+        return as_told and self.breaks - deaths >= step.deaths

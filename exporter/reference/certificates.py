@@ -25,7 +25,7 @@ class Credentials:
 
     Attributes:
         ca: the certificate to trust.
-        ecdsa, rsa: a private key and after it the certificate that the CA gave it, for SERVER_NAME and 127.0.0.1.
+        ecdsa, rsa: a private key and after it the certificate that the CA gave it, for a name and 127.0.0.1.
     """
 
     ca: str
@@ -33,12 +33,12 @@ class Credentials:
     rsa: str = field(repr=False)
 
 
-def make_credentials() -> Credentials:
-    """Draw keys and sign certificates; takes about 0.1 s, nearly all of it for the RSA key."""
+def make_credentials(name: str = SERVER_NAME) -> Credentials:
+    """Draw keys and sign certificates for a name; takes about 0.1 s, nearly all of it for the RSA key."""
     ca_key = ec.generate_private_key(ec.SECP256R1())
     ca = _sign_ca(ca_key)
     leaves = [
-        _pem_of(key) + _sign_leaf(key, ca, ca_key)
+        _pem_of(key) + _sign_leaf(name, key, ca, ca_key)
         for key in (ec.generate_private_key(ec.SECP256R1()), rsa.generate_private_key(65537, 2048))
     ]
     return Credentials(ca.public_bytes(serialization.Encoding.PEM).decode(), *leaves)
@@ -54,10 +54,10 @@ def _sign_ca(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     )
 
 
-def _sign_leaf(key: _LeafKey, ca: x509.Certificate, ca_key: ec.EllipticCurvePrivateKey) -> str:
-    names = [x509.DNSName(SERVER_NAME), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+def _sign_leaf(name: str, key: _LeafKey, ca: x509.Certificate, ca_key: ec.EllipticCurvePrivateKey) -> str:
+    names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     certificate = (
-        _start(_name(SERVER_NAME), ca.subject, key)
+        _start(_name(name), ca.subject, key)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

@@ -30,8 +30,8 @@ class Demo:
     process: "subprocess.Popen[bytes]"
     told: str = ""
 
-    def read_until(self, words: str, seconds: float = 60) -> None:
-        """Read on until it has said something.
+    def read_until(self, words: str, seconds: float = 60, *, after: str = "") -> None:
+        """Read on until it has said something, after something else that it has said.
 
         Raises:
             AssertionError: it did not, or has ended.
@@ -40,7 +40,7 @@ class Demo:
             raise AssertionError("it has no output")
         deadline = time.monotonic() + seconds
         descriptor = self.process.stdout.fileno()
-        while words not in self.told:
+        while words not in self.told[self.told.index(after) :]:
             ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
             data = os.read(descriptor, 65536) if ready else b""
             if not data:

@@ -29,12 +29,21 @@ def test_story(tmp_path: Path) -> None:
         with demo.held():
             assert demo.value("tlsprobe_ticket_key_state", target="shop", state="split") == 2
             assert demo.value("tlsprobe_ticket_key_changes_total", target="shop") >= 6
+            deaths = demo.value("tlsprobe_ticket_key_breaks_total", target="shop")
             _look(browser, demo)
+        demo.read_until("key 4")
+        demo.read_until("Seen: ", after="key 4")
+        with demo.held():
+            assert demo.value("tlsprobe_ticket_key_breaks_total", target="shop") >= deaths + 6
+            assert demo.value("tlsprobe_ticket_key_state", target="shop", state="consistent") == 2
+            browser.open(f"{demo.url}/targets/shop")
+            assert "shop.example.com" in browser.text("main")
+            assert "tickets within their life are not accepted any more" in browser.text("#events")
         demo.read_until("That was it.")
         assert demo.process.wait(20) == 0
 
     states = re.findall(r"Seen: TLS 1.3 (.*?); TLS 1.2 (.*?);", demo.told)
-    expected = ["consistent", "rotating", "consistent", "rotating", "one way", "split", "consistent"]
+    expected = ["consistent", "rotating", "consistent", "rotating", "one way", "split", "consistent", "consistent"]
     assert states == [(state, state) for state in expected]
 
 

@@ -64,6 +64,19 @@ def test_what_is_seen(sights: dict[float, Sight], seen: bool) -> None:
     assert any("not seen" in line for line in theatre.told) is not seen
 
 
+@pytest.mark.parametrize(
+    ("deaths", "seen"), [pytest.param(2, True, id="all have died"), pytest.param(1, False, id="some live on")]
+)
+def test_deaths_are_awaited(deaths: int, seen: bool) -> None:
+    """A rotation without overlap is told only once all tickets that it killed were found dead."""
+    step = Step(10, "kills", "look", CONSISTENT, orders=(Order(0, "k"),), deaths=2)
+    before, after = sight(CONSISTENT, breaks=5), sight(CONSISTENT, breaks=5 + deaths)
+    theatre = Theatre({0: sight(CONSISTENT), 5: before, 13: after})
+
+    assert play((FIRST, step), theatre.stage(), pace_of(1)) is seen
+    assert any("died within their life 7 times" in line for line in theatre.told) is seen
+
+
 def test_pace() -> None:
     """Orders come at their time, with their pauses, and the story has its length."""
     theatre = Theatre({0: sight(CONSISTENT), 16: sight(SPLIT, "c:1")})
@@ -71,6 +84,15 @@ def test_pace() -> None:
 
     assert [at for at, _ in theatre.obeyed] == [10, 14]
     assert theatre.now == LENGTH
+
+
+def test_the_last_scene_stays() -> None:
+    """However late the last scene is seen, there is time to look at it."""
+    theatre = Theatre({0: sight(CONSISTENT), 30: sight(SPLIT, "c:1")})
+    pace = pace_of(20)
+    play((FIRST, SECOND), theatre.stage(), pace)
+
+    assert theatre.now >= 30 + 2 * pace.interval
 
 
 def test_a_change_waits_for_the_one_before() -> None:
