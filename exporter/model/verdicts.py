@@ -60,6 +60,7 @@ class Cause(StrEnum):
     KEY = "key"
     EXPIRED = "expired"
     SINGLE_USE = "single_use"
+    SESSION_ID = "session_id"
     CERTIFICATE = "certificate"
     CIPHER = "cipher"
     VERSION = "version"

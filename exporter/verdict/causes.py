@@ -1,6 +1,7 @@
 """Why a ticket was refused, as far as that shows from outside."""
 
 from exporter.model.observation import Offer, TlsFacts
+from exporter.model.target import TlsVersion
 from exporter.model.verdicts import Cause
 from exporter.verdict.mechanism import LONG_NAME
 
@@ -29,9 +30,16 @@ def cause_of(
         return Cause.KEY
     if spent:
         return Cause.SINGLE_USE
+    if offer.ticket is None and _speak_only_tls12(acceptor, issuer):
+        return Cause.SESSION_ID
     if offered_key is None or offered_key != issued_key or len(offered_key) < LONG_NAME or issuer is None:
         return Cause.UNEXPLAINED
     return _difference(acceptor, issuer)
+
+
+def _speak_only_tls12(acceptor: TlsFacts, issuer: TlsFacts | None) -> bool:
+    """Tell whether a session without a ticket must be one that is known by its id; TLS 1.3 has tickets alone."""
+    return {facts.version for facts in (acceptor, issuer) if facts is not None} == {TlsVersion.TLS12}
 
 
 def _difference(acceptor: TlsFacts, issuer: TlsFacts) -> Cause:

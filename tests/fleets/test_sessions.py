@@ -9,6 +9,7 @@ import pytest
 from exporter.model.observation import Handshake, Origin
 from exporter.model.target import HttpSettings, TlsVersion
 from exporter.model.verdicts import BackendState, Cause, Danger, KeyEventKind, Mechanism, OfferOutcome, TargetState
+from exporter.verdict.sentence import explain
 from tests.fleets.starting import StartFleet
 from tests.fleets.watch import at_both, backend_states, both, happened, offers, site, states, watching
 from tests.servers import fleet, haproxy, s_server
@@ -42,6 +43,20 @@ async def test_nginx(start_fleet: StartFleet, leaf: Leaf, authority: Authority) 
         assert {None} == {result.verdicts[version].groups for result in results}
     old = [seen.outcome for seen in results[-1].observations if seen.version is TlsVersion.TLS12]
     assert {()} == {outcome.tls.tickets for outcome in old if isinstance(outcome, Handshake)}
+
+
+@pytest.mark.servers("nginx")
+async def test_ids_that_nobody_keeps(start_fleet: StartFleet, leaf: Leaf, authority: Authority) -> None:
+    """Without tickets and cache, nginx gives session ids on TLS 1.2 and takes none back, which is told as that."""
+    with start_fleet([Settings(leaf=leaf, tickets=False)]) as (server,):
+        async with watching(site([server.address], authority)) as watch:
+            results = await watch.rounds(ROUNDS, every=EVERY)
+
+    told = [result.verdicts[TlsVersion.TLS12] for result in results]
+    assert {TargetState.NO_TICKETS} == {verdict.state for verdict in told}
+    assert {Cause.SESSION_ID} == {crossing.cause for verdict in told for crossing in verdict.crossings}
+    sentence = "TLS 1.2: the backend gave no tickets, and did not take the session ids back that came instead."
+    assert {sentence} == {explain(TlsVersion.TLS12, verdict).text for verdict in told}
 
 
 @pytest.mark.servers("nginx")

@@ -75,9 +75,25 @@ def test_cause_of(
     assert cause_of(offer, facts(), issuer, keys=keys, spent=spent) is expected
 
 
-@pytest.mark.parametrize("ticket", [None, Ticket(b"t", 0)], ids=["session id", "no hint"])
-def test_what_has_no_life_does_not_expire(ticket: Ticket | None) -> None:
-    """A lifetime of 0 in TLS 1.2 says nothing, and a session id has none."""
-    offer = Offer(HERE, Origin.SELF, 1e6, ticket)
+def test_a_lifetime_of_nothing_does_not_expire() -> None:
+    """A lifetime of 0 in TLS 1.2 says nothing."""
+    offer = Offer(HERE, Origin.SELF, 1e6, Ticket(b"t", 0))
 
     assert cause_of(offer, facts(), facts(), keys=(None, None), spent=False) is Cause.UNEXPLAINED
+
+
+@pytest.mark.parametrize(
+    ("acceptor", "issuer", "expected"),
+    [
+        pytest.param(TLS12, TLS12, Cause.SESSION_ID, id="TLS 1.2"),
+        pytest.param(TLS12, None, Cause.SESSION_ID, id="nothing known of the issuer"),
+        pytest.param(TLS12, TLS13, Cause.UNEXPLAINED, id="another version"),
+        pytest.param(TLS13, TLS13, Cause.UNEXPLAINED, id="TLS 1.3, whose ticket is not shown"),
+    ],
+)
+def test_a_session_id(acceptor: TlsVersion, issuer: TlsVersion | None, expected: Cause) -> None:
+    """What is offered without a ticket in TLS 1.2 is a session id, which has no life that could end."""
+    offer = Offer(HERE, Origin.SELF, 1e6, None)
+    told = cause_of(offer, facts(acceptor), facts(issuer) if issuer else None, keys=(None, None), spent=False)
+
+    assert told is expected
