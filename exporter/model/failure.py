@@ -134,6 +134,9 @@ STAGE_REASONS: Mapping[Stage, tuple[Reason, ...]] = MappingProxyType(
 """The closed list: every pair that a Failure can have, and so every series that failures_total can have."""
 
 
+_SPELT = MappingProxyType({"tls": "TLS", "http": "HTTP"})
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """One thing that went wrong.
@@ -149,5 +152,6 @@ class Failure:
     detail: str = ""
 
     def __str__(self) -> str:
-        words = f"{self.stage}: {self.reason.replace('_', ' ')}"
+        reason = " ".join(_SPELT.get(word, word) for word in self.reason.split("_"))
+        words = f"{self.stage}: {reason}"
         return f"{words} ({self.detail})" if self.detail else words

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from exporter.model.failure import Failure
 from exporter.model.target import Address, Resumption, TlsVersion
 from exporter.model.verdicts import BackendState, Cause, KeyEventKind, OfferOutcome, TargetState, VersionVerdict
 from exporter.verdict.census import keys_of
@@ -31,6 +32,7 @@ _ADVICE = MappingProxyType(
         "and reload them.",
     }
 )
+_MEND = "Mend what failed: resumption can be judged once full handshakes succeed."
 _CAUSE_ADVICE = MappingProxyType(
     {
         Cause.CERTIFICATE: "The keys bear the same name, but the certificates differ: deploy the same certificate "
@@ -74,20 +76,31 @@ class Explanation:
     healthy: bool
 
 
-def explain(version: TlsVersion, verdict: VersionVerdict, meant: Resumption = Resumption.SHARED) -> Explanation:
-    """Say what a verdict means, in light of what resumption was meant to be."""
+def explain(
+    version: TlsVersion,
+    verdict: VersionVerdict,
+    meant: Resumption = Resumption.SHARED,
+    *,
+    missing: Failure | None = None,
+) -> Explanation:
+    """Say what a verdict means, in light of what resumption was meant to be.
+
+    Args:
+        missing: why there was no backend to judge, where that is so.
+    """
     found = {state: _in_state(verdict, state) for state in BackendState}
     if (number := len(verdict.backends)) == len(found[BackendState.NOT_SPOKEN]) > 0:
         nobody = "either backend" if number == 2 else _all(number)
         return Explanation(f"TLS {version}: not spoken by {nobody}.", "", healthy=True)
-    apart = f"{_failed(verdict)}{_left_out(found)}"
+    failed = _failed(verdict, missing)
+    apart = f"{failed}{_left_out(found)}"
     text = f"TLS {version}: {_TELLING[verdict.state](verdict)}{apart}{_died(verdict)}{_short_lived(verdict)}"
     if killers := found[BackendState.KILLS]:
         advice = f"A returning client's connection dies there, so see the error logs at once: {_names(killers)}."
         return Explanation(text, advice, healthy=False)
     alone = verdict.state is TargetState.STATEFUL and verdict.judged == 1
     fine = verdict.state in _FINE[meant] or (alone and meant is Resumption.SHARED)
-    advice = "" if fine else _advise(verdict, meant)
+    advice = "" if fine else _MEND if failed and not verdict.judged else _advise(verdict, meant)
     return Explanation(text, advice, healthy=fine and not found[BackendState.FAILED])
 
 
@@ -121,8 +134,10 @@ def _left_out(found: Mapping[BackendState, Sequence[Address]]) -> str:
     return "".join(f" {words}: {_names(found[state])}." for state, words in _LEFT_OUT.items() if found[state])
 
 
-def _failed(verdict: VersionVerdict) -> str:
-    """Name the backends that failed, and why."""
+def _failed(verdict: VersionVerdict, missing: Failure | None) -> str:
+    """Name the backends that failed, and why, or why there are none."""
+    if missing is not None and not verdict.backends:
+        return f" Failed ({replace(missing, detail='')})."
     why: dict[str, list[Address]] = {}
     for backend in _in_state(verdict, BackendState.FAILED):
         failure = verdict.backends[backend].failure

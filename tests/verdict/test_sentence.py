@@ -245,6 +245,37 @@ def test_a_failed_backend_is_never_well() -> None:
     assert not explain(TLS13, verdict(TargetState.CONSISTENT, RESUMES, FAILED)).healthy
 
 
+@pytest.mark.parametrize(
+    ("found", "missing", "expected"),
+    [
+        pytest.param(
+            verdict(TargetState.UNKNOWN),
+            Failure(Stage.RESOLVE, Reason.NO_SUCH_NAME, "gone.test: unknown"),
+            "TLS 1.3: no backend could be judged. Failed (resolve: no such name).",
+            id="no such name",
+        ),
+        pytest.param(
+            verdict(TargetState.UNKNOWN),
+            Failure(Stage.HANDSHAKE, Reason.NOT_TLS),
+            "TLS 1.3: no backend could be judged. Failed (handshake: not TLS).",
+            id="not TLS",
+        ),
+        pytest.param(
+            verdict(TargetState.UNKNOWN, FAILED),
+            None,
+            "TLS 1.3: no backend could be judged. Failed (connect: connection refused): 127.0.0.1:443.",
+            id="refused",
+        ),
+    ],
+)
+def test_who_failed_is_to_be_mended(found: VersionVerdict, missing: Failure | None, expected: str) -> None:
+    """Where the reason is known, it stands in the sentence, and nobody is sent to look for it."""
+    explanation = explain(TLS13, found, missing=missing)
+
+    assert expected == explanation.text
+    assert "Mend what failed" in explanation.advice
+
+
 @pytest.mark.parametrize("meant", Resumption)
 def test_a_backend_that_kills_is_never_well(meant: Resumption) -> None:
     """A ticket that ends the connection is an outage for whoever holds it, whatever was meant."""

@@ -69,7 +69,11 @@ def _sections(site: Site, story: Story) -> Iterator[Html | None]:
         number = story.rounds[-1].number
         matrices = [draw_matrix(version, facts, number) for version, facts in spoken.items()]
         yield section(
-            "matrix", "Who accepts whose ticket", _left_out(story), element("div", *matrices, class_="pair"), legend()
+            "matrix",
+            "Who accepts whose ticket",
+            _left_out(story),
+            element("div", *matrices, class_="pair"),
+            legend() if any(facts.backends for facts in spoken.values()) else None,
         )
     yield tell_places(story, _letters(spoken))
     if spoken:

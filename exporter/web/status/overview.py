@@ -126,9 +126,9 @@ def _reasons(story: Story, now: float) -> Html:
     unwell = [facts for _, facts in sorted(story.versions.items()) if not facts.healthy]
     told = [facts.text for facts in reversed({facts.state: facts for facts in unwell}.values())]
     told += [remark.text for remark in (*story.remarks, *story.connections) if not remark.well]
-    if story.tone <= Tone.FINDING and story.troubles and (not told or not story.backends):
+    if story.tone <= Tone.FINDING and story.troubles and not told:
         trouble = story.troubles[-1]
-        told.insert(0, f"{trouble.backend or ''} {trouble.failure}".strip())
+        told.append(f"{trouble.backend or ''} {trouble.failure}".strip())
     if overdue(story, now):
         told.insert(0, "its rounds no longer come")
     return join(*(element("p", text, class_="why") for text in told[:_REASONS]))

@@ -71,8 +71,9 @@ def continue_story(story: Story, result: RoundResult, salt: bytes, bounds: Bound
     """Return what is to be told of a target after one more round; `salt` goes into the numbers that stand for keys."""
     number = story.rounds[-1].number + 1 if story.rounds else 0
     handshakes = newest_handshakes(story, result)
+    missing = next((failure for backend, failure in result.failures if backend is None), None)
     told = {
-        version: explain(version, verdict, result.target.expect.resumption)
+        version: explain(version, verdict, result.target.expect.resumption, missing=missing)
         for version, verdict in result.verdicts.items()
     }
     versions = {
