@@ -73,7 +73,9 @@ def _sections(site: Site, story: Story) -> Iterator[Html | None]:
             "Who accepts whose ticket",
             _left_out(story),
             element("div", *matrices, class_="pair"),
-            legend() if any(facts.backends for facts in spoken.values()) else None,
+            legend(meant=all(facts.meant for facts in spoken.values()))
+            if any(facts.backends for facts in spoken.values())
+            else None,
         )
     yield tell_places(story, _letters(spoken))
     if spoken:

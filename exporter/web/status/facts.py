@@ -12,6 +12,18 @@ from exporter.model.verdicts import BackendState, Cause, Mechanism, OfferOutcome
 Pair = tuple[Address, Address]
 """Who issued a ticket, and to whom it was offered."""
 
+UNWELCOME = frozenset(
+    {
+        TargetState.NO_TICKETS,
+        TargetState.BROKEN,
+        TargetState.UNEVEN,
+        TargetState.MIXED,
+        TargetState.ONE_WAY,
+        TargetState.SPLIT,
+    }
+)
+"""States that are well only where they are meant."""
+
 
 class Tone(IntEnum):
     """How urgent a target is, the worst first."""
@@ -33,7 +45,7 @@ class Point:
 
     Attributes:
         offers, hits: of tickets offered to the backend that issued them or to its neighbours.
-        healthy: whether what was seen is as meant, be it that nothing resumes.
+        meant: whether refusals are what the owner wants of the state that was seen.
     """
 
     tls: TlsVersion
@@ -42,7 +54,7 @@ class Point:
     server: float | None
     offers: int
     hits: int
-    healthy: bool
+    meant: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +195,7 @@ class VersionFacts:
 
     state: TargetState
     healthy: bool
+    meant: bool
     text: str
     advice: str
     groups: int | None

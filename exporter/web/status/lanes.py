@@ -51,7 +51,7 @@ def draw_lanes(version: str, facts: VersionFacts, view: View) -> Html:
     lanes = [_lane(element("span", "all together", class_="address"), _states(facts.states, view), view, "together")]
     order = {backend: number for number, backend in enumerate(facts.backends)}
     for backend, spans in sorted(facts.lanes.items(), key=lambda lane: order.get(lane[0], len(order))):
-        odd = " odd" if backend in facts.odd else ""
+        odd = " odd" if backend in facts.odd and not facts.meant else ""
         lanes.append(_lane(_name(backend, order), _keys(spans, facts.states, view), view, f"one{odd}"))
     return element(
         "figure",

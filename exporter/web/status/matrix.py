@@ -21,9 +21,10 @@ _SIGNS: Mapping[OfferOutcome, tuple[str, str]] = MappingProxyType(
 )
 _WELL = frozenset({BackendState.RESUMES, BackendState.STATEFUL})
 _QUIET = frozenset({BackendState.UNKNOWN, BackendState.NOT_SPOKEN})
+_REFUSED, _MEANT = ("✗", "no", "refused"), ("✗", "mute", "refused, as meant")
 _LEGEND = (
     ("✓", "yes", "accepted"),
-    ("✗", "no", "refused"),
+    _REFUSED,
     ("†", "no", "the connection died of it"),
     ("=", "same", "the same key, not asked lately"),
     ("·", "mute", "not asked lately"),
@@ -46,11 +47,12 @@ def draw_matrix(version: str, facts: VersionFacts, round_number: int) -> Html:
     return element("div", scrolling(f"Who accepts whose ticket, TLS {version}", table), class_="matrix-box")
 
 
-def legend() -> Html:
-    """Return what the signs mean."""
+def legend(*, meant: bool) -> Html:
+    """Return what the signs mean; `meant` is whether all refusals are."""
+    signs = [_MEANT if meant and each == _REFUSED else each for each in _LEGEND]
     return element(
         "ul",
-        *(element("li", element("span", sign, class_=f"sign {mood}"), words) for sign, mood, words in _LEGEND),
+        *(element("li", element("span", sign, class_=f"sign {mood}"), words) for sign, mood, words in signs),
         class_="legend",
     )
 
@@ -75,7 +77,7 @@ def _row(facts: VersionFacts, number: int, issuer: Address, backends: tuple[Addr
         scope="row",
     )
     cells = [_cell(facts, (issuer, acceptor), round_number) for acceptor in backends]
-    return element("tr", name, *cells, class_="odd" if issuer in facts.odd else None)
+    return element("tr", name, *cells, class_="odd" if issuer in facts.odd and not facts.meant else None)
 
 
 def key_chip(group: int | None) -> Html | None:
@@ -94,6 +96,8 @@ def _cell(facts: VersionFacts, pair: Pair, round_number: int) -> Html:
         )
     else:
         sign, mood = _SIGNS[cell.outcome]
+        if facts.meant and cell.outcome is OfferOutcome.REFUSED:
+            mood = "mute"
         words = _words(cell, round_number)
     home = "home" if issuer == acceptor else ""
     kind = " ".join(filter(None, ("offer", mood, home, odd if mood == "no" else "")))

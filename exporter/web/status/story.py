@@ -24,6 +24,7 @@ from exporter.verdict.offers import outcome_of
 from exporter.verdict.sentence import Explanation, explain
 from exporter.web.status.connections import remarks_on
 from exporter.web.status.facts import (
+    UNWELCOME,
     BackendFacts,
     Cell,
     Event,
@@ -163,8 +164,14 @@ def _points(result: RoundResult, told: Mapping[TlsVersion, Explanation]) -> Iter
             ),
             offers=made,
             hits=offers.count(OfferOutcome.ACCEPTED),
-            healthy=version in told and told[version].healthy,
+            meant=version in told and _wants_refusals(result.verdicts[version], told[version]),
         )
+
+
+def _wants_refusals(verdict: VersionVerdict, told: Explanation) -> bool:
+    """Tell whether refusals are of the state that is meant, and no sign that it is about to end."""
+    apart = verdict.state is TargetState.STATEFUL and verdict.judged > 1
+    return told.healthy and (apart or verdict.state in UNWELCOME)
 
 
 def _duration(shaken: Iterable[Handshake], mode: Mode) -> float | None:
@@ -191,6 +198,7 @@ def _continue_version(  # noqa: PLR0913, PLR0917 -- all of it is one round's
     facts = VersionFacts(
         state=verdict.state,
         healthy=told.healthy,
+        meant=_wants_refusals(verdict, told),
         text=told.text,
         advice=told.advice,
         groups=verdict.groups,

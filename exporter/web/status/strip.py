@@ -14,7 +14,7 @@ def bar_mood(point: Point) -> str:
     """Return the class of a round's bar: refusals are bad unless they are meant."""
     if point.offers and point.hits == point.offers:
         return "bar-well"
-    return "bar-mute" if point.healthy or not point.offers else "bar-bad"
+    return "bar-mute" if point.meant or not point.offers else "bar-bad"
 
 
 def draw_strip(rounds: Sequence[RoundPoint], version: TlsVersion) -> Html | None:

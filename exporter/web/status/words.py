@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from exporter.model.target import Target, TlsVersion
 from exporter.model.verdicts import BackendState, TargetState
-from exporter.web.status.facts import RoundPoint, Story, Tone, VersionFacts
+from exporter.web.status.facts import UNWELCOME, RoundPoint, Story, Tone, VersionFacts
 
 RECENT = 10
 """Rounds from which figures are taken that are to be of now."""
@@ -23,18 +23,6 @@ TONES: Mapping[Tone, tuple[str, str]] = MappingProxyType(
     }
 )
 """Each tone's class and word."""
-
-_UNWELCOME = frozenset(
-    {
-        TargetState.NO_TICKETS,
-        TargetState.BROKEN,
-        TargetState.UNEVEN,
-        TargetState.MIXED,
-        TargetState.ONE_WAY,
-        TargetState.SPLIT,
-    }
-)
-"""States that are well only where they are meant."""
 
 _DOT_NAMES = frozenset({".", ".."})
 
@@ -68,7 +56,7 @@ def state_words(facts: VersionFacts) -> str:
     """Return a version's state in words."""
     if not speaks(facts):
         return "not spoken"
-    return f"{spaced(facts.state)}, as meant" if facts.healthy and facts.state in _UNWELCOME else spaced(facts.state)
+    return f"{spaced(facts.state)}, as meant" if facts.healthy and facts.state in UNWELCOME else spaced(facts.state)
 
 
 def spaced(name: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
@@ -17,6 +18,11 @@ from exporter.model.target import Address, Endpoint, Expect, HttpSettings, Resum
 from exporter.reference.certificates import Credentials, make_credentials
 from exporter.reference.listeners import SERVER_NAME
 from exporter.web.door import Door
+from tests.servers import nginx
+from tests.servers.certificates import SERVER_NAME as SITE_NAME
+from tests.servers.certificates import Authority, Leaf
+from tests.servers.fleet import addresses
+from tests.servers.ports import Ports
 from tests.web.client import Answer, fetch
 from tests.web.status.watching import watching
 
@@ -156,7 +162,50 @@ async def test_what_is_meant_is_not_red(backends: Fleet, credentials: Credential
         assert "split, as meant" in body
         assert "bar-bad" not in body
         assert not re.search(r'class="(chip|piece|row|word) bad"', body)
+        assert not re.search(r'class="[^"]*\bodd\b', body)
     assert "bar-mute" in overview
+
+
+@pytest.mark.servers("nginx")
+async def test_resumption_that_is_meant_to_be_off(
+    tmp_path: Path, ports: Ports, authority: Authority, leaf: Leaf
+) -> None:
+    """Where nothing is meant to resume, a server that resumes nothing shows no sign of a fault on either page."""
+    (address,) = addresses(ports.claim(), 1)
+    tls, expect = TlsSettings(ca_file=str(authority.file)), Expect(resumption=Resumption.OFF)
+    target = Target("off", address, SITE_NAME, tls=tls, expect=expect, interval=5.0, timeout=2.0)
+    with nginx.start(tmp_path, address, nginx.Settings(leaf=leaf, tickets=False)):
+        async with watching(target) as (url, watcher):
+            await watcher.look(4)
+            page = (await get(f"{url}/targets/off", Accept_Encoding="identity")).body.decode()
+            overview = (await get(f"{url}/", Accept_Encoding="identity")).body.decode()
+
+    assert "broken, as meant" in page
+    assert "no tickets, as meant" in page
+    assert "did not take the session ids back" in page
+    for body in (page, overview):
+        assert "bar-bad" not in body
+        assert not re.search(r'class="(?!tile)[^"]*\bbad\b', body)  # but for the count of targets that are down
+    assert 'class="piece mute"' in page
+    assert re.search(r'class="offer mute home"[^>]*refused', page)
+    assert "refused, as meant" in page
+    assert not re.search(r'class="(offer|sign)[^"]*\bno\b[^>]*>✗', page)
+
+
+async def test_a_break_is_red(backends: Fleet, credentials: Credentials) -> None:
+    """A rotation that kills tickets leaves the fleet consistent, but what it cost is no less a fault."""
+    async with watching(shop(backends, credentials)) as (url, watcher):
+        await watcher.look(2)
+        before = (await get(f"{url}/", Accept_Encoding="identity")).body.decode()
+        for number in range(len(backends.addresses)):
+            await asyncio.to_thread(backends.obey, Order(number, "sudden"))
+        await watcher.look(3)
+        after = (await get(f"{url}/", Accept_Encoding="identity")).body.decode()
+        for number in range(len(backends.addresses)):
+            await asyncio.to_thread(backends.obey, Order(number, "key 1"))
+
+    assert "consistent" in after
+    assert ("bar-bad" in before, "bar-bad" in after) == (False, True)
 
 
 async def test_missing(backends: Fleet, credentials: Credentials) -> None:
