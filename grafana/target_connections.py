@@ -147,7 +147,12 @@ CERTIFICATES: tuple[Panel, ...] = (
         unit="none",
         mappings=(STAPLE.mapping,),
         width=6,
-        runbooks=("TlsprobeCertificateRevoked", "TlsprobeOcspAnswerStale"),
+        runbooks=(
+            "TlsprobeCertificateRevoked",
+            "TlsprobeOcspAnswerStale",
+            "TlsprobeOcspAnswerUnusable",
+            "TlsprobeOcspAnswerMissing",
+        ),
         absent="not asked yet",
     ),
     Lines(

@@ -18,6 +18,7 @@ from grafana.words import BACKEND, TARGET, YES_IS_BAD
 
 _BACKEND = "{{backend}}, TLS {{tls}}"
 _VERSION = "TLS {{tls}}"
+_OFF_MAJORITY = "target_backend_tls:tlsprobe_ticket_key_fingerprint:off_majority"
 _HITS_BY_ORIGIN = "target_tls_origin:tlsprobe_resumptions_per_attempt:ratio_rate15m"
 
 KEYS: tuple[Panel, ...] = (
@@ -61,7 +62,7 @@ KEYS: tuple[Panel, ...] = (
         title="Keys in use",
         description="A fingerprint is a salted hash of the key's name: equal in all exporters for equal keys. The age"
         " is that at the exporter that knows the key longest. Several keys behind one address come from several"
-        " servers or processes there.",
+        " servers or processes there. If more than half of the backends share a key, those with another are marked.",
         queries=(
             Query(f"max by ({EACH}) (tlsprobe_ticket_key_fingerprint{{{ONE_BACKEND_TLS}}})"),
             Query(f"time() - min by ({EACH}) (tlsprobe_ticket_key_first_seen_timestamp_seconds{{{ONE_BACKEND_TLS}}})"),
@@ -70,6 +71,7 @@ KEYS: tuple[Panel, ...] = (
             Query(f"max by ({EACH}) (tlsprobe_ticket_key_weak{{{ONE_BACKEND_TLS}}})"),
             Query(f"max by ({EACH}) (tlsprobe_ticket_lifetime_seconds{{{ONE_BACKEND_TLS}}})"),
             Query(f"max by ({EACH}) (tlsprobe_ticket_max_early_data_bytes{{{ONE_BACKEND_TLS}}})"),
+            Query(f"max by ({EACH}) ({_OFF_MAJORITY}{{{ONE_BACKEND_TLS}}})"),
         ),
         columns=(
             Column(title="Fingerprint", unit="hex"),
@@ -79,6 +81,7 @@ KEYS: tuple[Panel, ...] = (
             Column(title="Can be guessed", mappings=(YES_IS_BAD,)),
             Column(title="Promised life", unit="s"),
             Column(title="Early data", unit="bytes"),
+            Column(title="Other than most", mappings=(YES_IS_BAD,)),
         ),
         order=("cluster", "namespace", "target", "backend", "tls"),
         width=16,

@@ -53,6 +53,10 @@ reference: {{enabled: false}}
         def names() -> set[str]:
             return {alert.name for alert in prometheus.firing()} - OF_OURSELVES
 
+        def accusing(backend: Address) -> set[str]:
+            words = f"Most have one key, but not {backend}."
+            return {alert.name for alert in prometheus.firing() if words in alert.annotations["description"]}
+
         prometheus.wait_until(lambda: (prometheus.query(ROUNDS) or 0) >= 4, "four rounds")
         assert names() == set()
 
@@ -69,6 +73,7 @@ reference: {{enabled: false}}
         assert alert.labels["team"] == "payments"
         assert "instance" not in alert.labels
         prometheus.wait_until(lambda: {BROKEN, SPLIT} <= names(), "alert of split keys")
+        prometheus.wait_until(lambda: {BROKEN, SPLIT} <= accusing(where[2]), "names of the backend that was forgotten")
 
         for server in servers:
             server.reload(mended)

@@ -13,11 +13,11 @@ import yaml
 
 from exporter.metrics.families import TABLE
 from exporter.metrics.family import Family, Kind
-from exporter.model.connections import End, Farewell, StapleStatus
+from exporter.model.connections import End, Farewell, StapleStatus, Trait
 from exporter.model.failure import STAGE_REASONS, Stage
 from exporter.model.observation import Mode, Origin
 from exporter.model.target import Resumption, TlsVersion
-from exporter.model.verdicts import Cause, TargetState
+from exporter.model.verdicts import BackendState, Cause, TargetState
 from tests.rules.names import listed_labels, numbers, recorded, selectors
 from tests.rules.rulefiles import FILES, Rule, alerts, rules
 from tests.servers.process import find_program
@@ -35,12 +35,13 @@ VALUES: Mapping[str, frozenset[str]] = {
     "mode": frozenset(Mode),
     "origin": frozenset(Origin),
     "cause": frozenset(Cause),
-    "state": frozenset(TargetState),
+    "state": frozenset(TargetState) | frozenset(BackendState),
     "stage": frozenset(Stage),
     "resumption": frozenset(Resumption),
     "connection": frozenset({"new", "reused"}),
     "farewell": frozenset(Farewell),
     "status": frozenset(StapleStatus),
+    "trait": frozenset(Trait),
     "reason": frozenset(reason for reasons in STAGE_REASONS.values() for reason in reasons) | frozenset(End),
 }
 """What a label with a closed list can say."""
@@ -70,22 +71,31 @@ def test_what_fires(case: Path) -> None:
 
 
 @cache
-def questions() -> tuple[Mapping[str, Any], ...]:
-    """Return all that promtool is asked, with what it should answer."""
+def asked(kind: str) -> tuple[Mapping[str, Any], ...]:
+    """Return all that promtool is asked of this kind, with what it should answer."""
     tests = [test for case in CASES for test in yaml.safe_load(case.read_text())["tests"]]
-    return tuple(one for test in tests for one in test.get("promql_expr_test", ()))
+    return tuple(one for test in tests for one in test.get(kind, ()))
 
 
 @pytest.mark.parametrize("alert", sorted({rule.name for rule in alerts()}))
 def test_every_alert_is_tried(alert: str) -> None:
     """Each alert has a moment at which it is expected to fire, and one after it at which it is not."""
-    asked = [one for one in questions() if f'"{alert}"' in one["expr"]]
+    moments = [one for one in asked("promql_expr_test") if f'"{alert}"' in one["expr"]]
 
-    assert {True, False} == {bool(one["exp_samples"]) for one in asked}
+    assert {True, False} == {bool(one["exp_samples"]) for one in moments}
     assert any(
         before["exp_samples"] and not after["exp_samples"] and before["expr"] == after["expr"]
-        for before, after in itertools.pairwise(asked)
+        for before, after in itertools.pairwise(moments)
     )
+
+
+@pytest.mark.parametrize("alert", sorted({rule.name for rule in alerts()}))
+def test_every_alert_is_read(alert: str) -> None:
+    """What each alert says is written down as it is read, with the labels of a target or an exporter in it."""
+    read = [one for one in asked("alert_rule_test") if one["alertname"] == alert]
+
+    assert all(one["exp_alerts"] for one in read)
+    assert read
 
 
 def family_of(metric: str) -> Family:
