@@ -234,6 +234,7 @@ def _add_demo(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
                       help="of 127.0.0.1 for the exporter's pages, 0 for any free one (10507)")  # fmt: skip
     demo.add_argument("--speed", type=_speed, default=1.0, metavar="TIMES",
                       help="how many times as fast as two minutes (1)")  # fmt: skip
+    demo.add_argument("--step", action="store_true", help="wait for Enter before each scene, to look around in peace")
     demo.add_argument("--stay", action="store_true", help="keep the pages at the end (all ends)")
 
 

@@ -62,6 +62,12 @@ def _free(port: int) -> Address:
     return Address(_HOST, port)
 
 
+def _turn_page() -> None:
+    """Wait for Enter, or for the end of the input."""
+    print("         Enter: what happens next", flush=True)
+    sys.stdin.readline()
+
+
 def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tlsprobe-demo-")))
     pace = pace_of(words.speed)
@@ -76,9 +82,11 @@ def _play(words: Namespace, stack: contextlib.ExitStack) -> int:
     tell(f"  Its metrics:                 {shown.url}/metrics")
     tell(f"  Its configuration:           {file}")
     tell(f"  Ask for yourself:            tlsprobe probe {exhibit.NAME} --config {file}")
-    tell(f"\nThe story takes {LENGTH / words.speed:.0f} seconds or a few more; Ctrl-C ends it.")
+    length = "goes on with each Enter" if words.step else f"takes {LENGTH / words.speed:.0f} seconds or a few more"
+    tell(f"\nThe story {length}; Ctrl-C ends it.")
     addresses = tuple(map(str, backends.addresses))
-    stage = Stage(addresses, backends.obey, shown.look, time.sleep, time.monotonic, tell)
+    turn_page = _turn_page if words.step else None
+    stage = Stage(addresses, backends.obey, shown.look, time.sleep, time.monotonic, tell, turn_page)
     code = SEEN if play(STORY, stage, pace) else NOT_SEEN
     if words.stay:
         tell("\nAll of it goes on as it is now, until Ctrl-C.")

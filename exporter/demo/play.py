@@ -22,6 +22,7 @@ class Stage:
         look: what the exporter says now.
         clock: seconds that never go back.
         tell: prints a line.
+        turn_page: returns when the story may go on; None where it goes on by its own clock.
     """
 
     addresses: tuple[str, ...]
@@ -30,6 +31,7 @@ class Stage:
     sleep: Callable[[float], None]
     clock: Callable[[], float]
     tell: Callable[[str], None]
+    turn_page: Callable[[], None] | None = None
 
 
 def play(steps: Sequence[Step], stage: Stage, pace: Pace) -> bool:
@@ -39,8 +41,11 @@ def play(steps: Sequence[Step], stage: Stage, pace: Pace) -> bool:
     """
     speed = pace.speed
     began = ordered = stage.clock()
-    lost = 0.0  # seconds by which waiting for a sight has moved what follows
+    lost = 0.0  # seconds by which waiting for a sight, or for the page to be turned, has moved what follows
     for step in steps:
+        if stage.turn_page and step is not steps[0]:
+            stage.turn_page()
+            lost = stage.clock() - began - step.at / speed
         due = began + lost + step.at / speed
         if step.settled and (settled := ordered + pace.settling) > due:
             lost += settled - due
@@ -61,7 +66,10 @@ def play(steps: Sequence[Step], stage: Stage, pace: Pace) -> bool:
             return False
         lost += max(0.0, stage.clock() - asked - _room(step, steps, speed))
         stage.tell(f"{_MARGIN}Seen: {_words(sight)}")
-    stage.sleep(max(_LAST * pace.interval, began + lost + LENGTH / speed - stage.clock()))
+    if stage.turn_page:
+        stage.turn_page()
+    else:
+        stage.sleep(max(_LAST * pace.interval, began + lost + LENGTH / speed - stage.clock()))
     return True
 
 

@@ -11,13 +11,13 @@ from tests.demo.playing import Demo, playing
 
 def main() -> None:
     """Play the demonstration and take pictures while its fleet is split."""
-    with tempfile.TemporaryDirectory() as folder, playing(speed=4.0) as demo, browsing(Path(folder)) as browser:
-        demo.read_until("TLS 1.3 split")
-        with demo.held():
+    with tempfile.TemporaryDirectory() as folder, playing("--step") as demo, browsing(Path(folder)) as browser:
+        while "TLS 1.3 split" not in demo.next_page():
             _wait_for_rounds(demo, 10)
-            for view, picture in look_at_all(browser, demo.url):
-                (FOLDER / f"{view.name}.png").write_bytes(picture)
-                print(f"{view.name}: {len(picture)} bytes")
+        _wait_for_rounds(demo, 10)
+        for view, picture in look_at_all(browser, demo.url):
+            (FOLDER / f"{view.name}.png").write_bytes(picture)
+            print(f"{view.name}: {len(picture)} bytes")
 
 
 def _wait_for_rounds(demo: Demo, number: int) -> None:

@@ -1,4 +1,4 @@
-"""`tlsprobe demo` as a process of its own, whose story can be held."""
+"""`tlsprobe demo` as a process of its own, whose pages are turned by hand."""
 
 import os
 import re
@@ -17,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.daemon import TLSPROBE
 
 _URL = re.compile(r"(http://127\.0\.0\.1:\d+)/targets/shop")
+_TURN = "Enter: what happens next"
 
 
 @dataclass
@@ -30,8 +31,8 @@ class Demo:
     process: "subprocess.Popen[bytes]"
     told: str = ""
 
-    def read_until(self, words: str, seconds: float = 60, *, after: str = "") -> None:
-        """Read on until it has said something, after something else that it has said.
+    def read_until(self, words: str, seconds: float = 60, *, times: int = 1) -> None:
+        """Read on until it has said something, so many times in all.
 
         Raises:
             AssertionError: it did not, or has ended.
@@ -40,12 +41,28 @@ class Demo:
             raise AssertionError("it has no output")
         deadline = time.monotonic() + seconds
         descriptor = self.process.stdout.fileno()
-        while words not in self.told[self.told.index(after) :]:
+        while self.told.count(words) < times:
             ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
             data = os.read(descriptor, 65536) if ready else b""
             if not data:
                 raise AssertionError(f"it never said {words!r}:\n{self.told}")
             self.told += data.decode()
+
+    def next_page(self) -> str:
+        """Turn the page, but for the first one, and return what it says."""
+        if self.process.stdin is None:
+            raise AssertionError("it has no input")
+        turned = self.told.count(_TURN)
+        if turned:
+            self.process.stdin.write(b"\n")
+            self.process.stdin.flush()
+        self.read_until(_TURN, times=turned + 1)
+        return self.told.split(_TURN)[turned]
+
+    def end_of_input(self) -> None:
+        """Leave nobody to turn pages, so that the story runs on."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
 
     @property
     def url(self) -> str:
@@ -62,22 +79,16 @@ class Demo:
         samples = [sample for family in families for sample in family.samples]
         return sum(one.value for one in samples if one.name == name and labels.items() <= one.labels.items())
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the story, while the fleet and its exporter go on."""
-        self.process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            self.process.send_signal(signal.SIGCONT)
-
 
 @contextmanager
-def playing(speed: float, folder: Path | None = None) -> Iterator[Demo]:
+def playing(*options: str, folder: Path | None = None) -> Iterator[Demo]:
     """Play the story on a free port, started in this folder or ours, and end it with the block."""
-    words = ("demo", "--port", "0", "--speed", str(speed))
     process = subprocess.Popen(
-        ["env", "--default-signal=INT", *TLSPROBE, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ["env", "--default-signal=INT", *TLSPROBE, "demo", "--port", "0", *options],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     try:
         yield Demo(process)
@@ -89,5 +100,6 @@ def playing(speed: float, folder: Path | None = None) -> Iterator[Demo]:
         finally:
             if process.poll() is None:
                 process.kill()
-            if process.stdout is not None:
-                process.stdout.close()
+            for end in (process.stdin, process.stdout):
+                if end is not None:
+                    end.close()

@@ -21,24 +21,23 @@ from tests.demo.playing import Demo, playing
 @pytest.mark.timeout(180)
 def test_story(tmp_path: Path) -> None:
     """The story is told to its end, as the metrics have it, and the split backend stands out on the pages."""
-    with browsing(tmp_path) as browser, playing(speed=20) as demo:
-        demo.read_until("TLS 1.3 consistent")
+    with browsing(tmp_path) as browser, playing("--speed", "20", "--step") as demo:
+        assert "TLS 1.3 consistent" in demo.next_page()
         assert demo.value("tlsprobe_ticket_key_state", target="shop", state="consistent") == 2
-        demo.read_until("TLS 1.3 rotating")
-        demo.read_until("TLS 1.3 split")
-        with demo.held():
-            assert demo.value("tlsprobe_ticket_key_state", target="shop", state="split") == 2
-            assert demo.value("tlsprobe_ticket_key_changes_total", target="shop") >= 6
-            deaths = demo.value("tlsprobe_ticket_key_breaks_total", target="shop")
-            _look(browser, demo)
-        demo.read_until("key 4")
-        demo.read_until("Seen: ", after="key 4")
-        with demo.held():
-            assert demo.value("tlsprobe_ticket_key_breaks_total", target="shop") >= deaths + 6
-            assert demo.value("tlsprobe_ticket_key_state", target="shop", state="consistent") == 2
-            browser.open(f"{demo.url}/targets/shop")
-            assert "shop.example.com" in browser.text("main")
-            assert "tickets within their life are not accepted any more" in browser.text("#events")
+        while "TLS 1.3 split" not in demo.next_page():
+            pass
+        assert demo.value("tlsprobe_ticket_key_state", target="shop", state="split") == 2
+        assert demo.value("tlsprobe_ticket_key_changes_total", target="shop") >= 6
+        deaths = demo.value("tlsprobe_ticket_key_breaks_total", target="shop")
+        _look(browser, demo)
+        while "with key 4" not in demo.next_page():
+            pass
+        assert demo.value("tlsprobe_ticket_key_breaks_total", target="shop") >= deaths + 6
+        assert demo.value("tlsprobe_ticket_key_state", target="shop", state="consistent") == 2
+        browser.open(f"{demo.url}/targets/shop")
+        assert "shop.example.com" in browser.text("main")
+        assert "tickets within their life are not accepted any more" in browser.text("#events")
+        demo.end_of_input()
         demo.read_until("That was it.")
         assert demo.process.wait(20) == 0
 
@@ -58,7 +57,7 @@ def test_story(tmp_path: Path) -> None:
 )
 def test_nothing_is_left(number: signal.Signals) -> None:
     """Whatever ends the command ends all that it has started; a kill alone leaves its folder behind."""
-    with playing(speed=20) as demo:
+    with playing("--speed", "20") as demo:
         demo.read_until("Seen: ")
         folder = Path(re.findall(r"Its configuration: +(.*)/config\.yaml", demo.told)[0])
         started = Path(f"/proc/{demo.process.pid}/task/{demo.process.pid}/children").read_text().split()
@@ -79,7 +78,7 @@ def test_folder_that_has_modules_of_the_same_names(tmp_path: Path) -> None:
     (tmp_path / "exporter").mkdir()
     for name in ("exporter/__init__.py", "json.py", "signal.py"):
         (tmp_path / name).write_text("raise SystemExit(7)")
-    with playing(speed=20, folder=tmp_path) as demo:
+    with playing("--speed", "20", folder=tmp_path) as demo:
         demo.read_until("Seen: ")
 
     assert "Seen: TLS 1.3 consistent; TLS 1.2 consistent;" in demo.told

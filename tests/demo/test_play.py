@@ -1,6 +1,7 @@
 """How the story is paced, with a clock that a test moves."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -24,9 +25,9 @@ class Theatre:
     obeyed: list[tuple[float, Order]] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
-    def stage(self) -> Stage:
+    def stage(self, turn_page: Callable[[], None] | None = None) -> Stage:
         """Return what playing needs."""
-        return Stage(ADDRESSES, self._obey, self._look, self._sleep, lambda: self.now, self.told.append)
+        return Stage(ADDRESSES, self._obey, self._look, self._sleep, lambda: self.now, self.told.append, turn_page)
 
     def _obey(self, order: Order) -> None:
         self.obeyed.append((self.now, order))
@@ -84,6 +85,21 @@ def test_pace() -> None:
 
     assert [at for at, _ in theatre.obeyed] == [10, 14]
     assert theatre.now == LENGTH
+
+
+@pytest.mark.parametrize("seconds", [pytest.param(0.1, id="in haste"), pytest.param(500, id="at leisure")])
+def test_pages_turned_by_hand(seconds: float) -> None:
+    """A scene begins when its page is turned, be that early or late, and the story ends with the last one."""
+    theatre = Theatre({0: sight(CONSISTENT), seconds: sight(SPLIT, "c:1")})
+    turned = []
+
+    def turn_page() -> None:
+        theatre.now += seconds
+        turned.append(theatre.now)
+
+    assert play((FIRST, SECOND), theatre.stage(turn_page), pace_of(1))
+    assert [at for at, _ in theatre.obeyed] == pytest.approx([turned[0], turned[0] + 4])
+    assert theatre.now == turned[1]
 
 
 def test_the_last_scene_stays() -> None:
