@@ -38,8 +38,10 @@ class Background:
     @property
     def next_due(self) -> float:
         """When the next request is due; infinite where there is none any more."""
+        if not self._order.background:  # asked twice a turn, and mostly there are none
+            return math.inf
         due = self._pace.next_due
-        return due if self._order.background and due < self._order.closes else math.inf
+        return due if due < self._order.closes else math.inf
 
     @property
     def waiting(self) -> bool:

@@ -14,7 +14,10 @@ _OUR_OWN = frozenset({Reason.TIMEOUT, Reason.STALLED, Reason.LOCAL_RESOURCES})
 
 
 class Counts:
-    """Counts what falls into an order's measured time; the warm-up before it leaves no trace."""
+    """Counts what falls into an order's measured time; the warm-up before it leaves no trace.
+
+    `begin` and `end` run for every visit, and so spell out what `_counts` says.
+    """
 
     def __init__(self, order: Order) -> None:
         self._opens, self._closes = order.opens, order.closes
@@ -36,7 +39,7 @@ class Counts:
 
     def begin(self, due: float, now: float) -> None:
         """Note that a connection begins now."""
-        if self._counts(due):
+        if self._opens <= due < self._closes:
             self._due += 1
             self._lateness.append(now - due)
 
@@ -51,7 +54,6 @@ class Counts:
             self.fail(visit.failure, visit.due, visit.begun, now)
             return
         due = visit.due
-        # Twice what `_counts` says: this runs for every visit, and a call is a hundredth of one.
         if self._opens <= now < self._closes:
             self._done += 1
             self._resumed += visit.resumed

@@ -1,9 +1,10 @@
 """How a worker comes in: sockets, TLS objects and the session that is offered, all made as cheaply as can be.
 
-A connection is closed by a reset, behind close_notify: that leaves no TIME_WAIT on either side, and so no shortage of
-ports, whoever closes first. Should ports run out all the same, as when others hold them, the next loopback address is
-taken for our end. Nagle's algorithm has nothing to hold back, since each flight of ours answers one of the server's.
-The certificate is not verified: that is work of the client's alone, and nothing secret is sent.
+A connection is closed by a reset: that leaves no TIME_WAIT on either side, and so no shortage of ports, whoever closes
+first. Should ports run out all the same, as when others hold them, the next loopback address is taken for our end.
+close_notify goes ahead of it where the server may keep sessions, since it drops that of a connection which ended
+without. Nagle's algorithm has nothing to hold back, since each flight of ours answers one of the server's. The
+certificate is not verified: that is work of the client's alone, and nothing secret is sent.
 """
 
 import errno
@@ -20,7 +21,10 @@ from exporter.wire.handles import Handle, take
 
 _RESET_AT_CLOSE = struct.pack("ii", 1, 0)
 _VERSIONS = {TlsVersion.TLS12: ssl.TLSVersion.TLSv1_2, TlsVersion.TLS13: ssl.TLSVersion.TLSv1_3}
-_CIPHERS = "DEFAULT:@SECLEVEL=2"
+_CIPHERS = "DEFAULT:!PSK:!SRP:@SECLEVEL=2"
+"""The hello is that of DEFAULT to the byte: PSK and SRP, half of its list, are weighed for each and never offered."""
+_STREAM = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
+_UNDER_WAY = frozenset({0, errno.EINPROGRESS})
 _MOST_SESSIONS = 4096
 _SOURCES = 64
 _IP_BIND_ADDRESS_NO_PORT = 24  # linux/in.h: the port is chosen at connect(), when the other end is known
@@ -34,6 +38,7 @@ class Entrance:
         session: offered again and again; None offers nothing.
         single_use: that a session is good for one connection only, so that each has to bring the next one's.
         awaits_tickets: that a connection without a request is done when the first bytes came behind the handshake.
+        says_goodbye: that close_notify goes ahead of a connection's end.
     """
 
     def __init__(self, site: Site) -> None:
@@ -42,6 +47,7 @@ class Entrance:
         self.session: Handle | None = None
         self.single_use = False
         self.awaits_tickets = False
+        self.says_goodbye = True
         self._where = (site.host, site.port)
         self._family = socket.AF_INET6 if ":" in site.host else socket.AF_INET
         self._source: str | None = None
@@ -51,7 +57,7 @@ class Entrance:
         self._context = _context(site.version)
         self._fresh: deque[Handle] = deque(maxlen=_MOST_SESSIONS)
 
-    def open(self) -> socket.socket:
+    def open(self) -> socket.SocketType:
         """Return a socket that does not block and is being connected.
 
         Raises:
@@ -60,7 +66,7 @@ class Entrance:
         while True:
             opened = self._prepare()
             error = opened.connect_ex(self._where)
-            if error in {0, errno.EINPROGRESS}:
+            if error in _UNDER_WAY:
                 return opened
             opened.close()
             if error != errno.EADDRNOTAVAIL or not self._sources:
@@ -84,8 +90,9 @@ class Entrance:
         if session is not None:
             self._fresh.append(session)
 
-    def _prepare(self) -> socket.socket:
-        opened = socket.socket(self._family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    def _prepare(self) -> socket.SocketType:
+        # The class beneath `socket.socket`, which spares a visit four calls that do nothing for it.
+        opened = socket.SocketType(self._family, _STREAM)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
         if self._source is not None:
             opened.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)

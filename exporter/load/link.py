@@ -1,14 +1,14 @@
 """A socket with TLS on it that does not block and does as little as can be done."""
 
 import ssl
-from contextlib import suppress
 
 from exporter.load.entrance import Entrance
 from exporter.model.failure import Failure, Stage
 from exporter.probe.errors import explain_connect, explain_stream
 from exporter.wire.errors import library_failure
 
-READ_BYTES = 65_536
+READ_BYTES = 16_384
+"""A TLS record's content; more would come with the next turn, and memory for it is taken at each read."""
 
 
 class Link:
@@ -21,9 +21,10 @@ class Link:
         greeted: whether the hello went out; until then it is to be waited for that the socket can be written to.
     """
 
-    __slots__ = ("_hello", "_incoming", "_outgoing", "_socket", "_start", "fd", "greeted", "tls")
+    __slots__ = ("_entrance", "_hello", "_incoming", "_outgoing", "_socket", "_start", "fd", "greeted", "tls")
 
     def __init__(self, entrance: Entrance, *, resume: bool) -> None:
+        self._entrance = entrance
         self._socket = entrance.open()
         self.fd = self._socket.fileno()
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -62,7 +63,8 @@ class Link:
         data = self._socket.recv(READ_BYTES)
         if not data:
             return False
-        self._start = self._start or data[:5]
+        if not self._start:
+            self._start = data[:5]
         self._incoming.write(data)
         return True
 
@@ -111,10 +113,15 @@ class Link:
         return bool(self._start)
 
     def close(self, *, politely: bool) -> None:
-        """Reset the connection, with a goodbye before that: a server that keeps sessions then keeps this one."""
+        """Reset the connection; politely, behind what is still to be sent and a goodbye if the entrance wants one."""
         if politely:
-            with suppress(OSError):
-                self._say_goodbye()
+            try:
+                if self._entrance.says_goodbye:
+                    self._say_goodbye()
+                else:
+                    self.send()
+            except OSError:
+                pass  # it ends either way
         self._socket.close()
 
     def _say_goodbye(self) -> None:

@@ -120,14 +120,13 @@ class Driver:
             self._counts.fail(explain_connect(error), due, now, self._clock())
             self._pace.end_one()
             return
-        fd = visit.link.fd
-        self._live[fd] = visit
-        self._poll.register(fd, select.EPOLLIN if visit.link.greeted else select.EPOLLOUT)
+        link = visit.link
+        self._live[link.fd] = visit
+        self._poll.register(link.fd, select.EPOLLIN if link.greeted else select.EPOLLOUT)
 
     def _go_on(self, visit: Visit) -> None:
         greeted = visit.link.greeted
-        visit.advance()
-        if visit.over:
+        if visit.advance():
             self._end(visit)
         elif not greeted and visit.link.greeted:
             self._poll.modify(visit.link.fd, select.EPOLLIN)

@@ -8,15 +8,20 @@ from exporter.load.orders import Scouted
 from exporter.load.visit import Visit
 from exporter.model.failure import Failure
 from exporter.probe.errors import explain_connect
-from exporter.wire.handles import take
+from exporter.wire.handles import Handle, take
 
 _TICKET_SECONDS = 0.3
 """A server that has sent no ticket by then sends none before a request."""
 
 
-def scout(entrance: Entrance) -> Scouted:
-    """Learn how a site behaves, and give the entrance a session that it can offer."""
+def scout(entrance: Entrance, *, politely: bool = False) -> Scouted:
+    """Learn how a site behaves, and give the entrance a session that it can offer.
+
+    Args:
+        politely: say goodbye even where that should do nothing for the session.
+    """
     entrance.session, entrance.single_use, entrance.awaits_tickets = None, False, False
+    entrance.says_goodbye = True
     first = _visit(entrance, resume=False)
     if isinstance(first, Failure):
         return Scouted(problem=str(first))
@@ -25,10 +30,20 @@ def scout(entrance: Entrance) -> Scouted:
         entrance.awaits_tickets = _hears_more(first)
     version, cipher = tls.version() or "", tls.cipher()
     entrance.session = take(tls)
+    entrance.says_goodbye = politely or not _is_whole(entrance.session, version)
     first.link.close(politely=True)
     resumes = _resumes(entrance)
-    entrance.single_use = resumes and not _resumes(entrance)
+    lasts = resumes and _resumes(entrance)
+    if not lasts and not entrance.says_goodbye:
+        # The ticket may have been a mere name, of a session that the server dropped since we said no goodbye.
+        return scout(entrance, politely=True)
+    entrance.single_use = resumes and not lasts
     return Scouted(version=version, cipher=cipher[0] if cipher else "", resumes=resumes, single_use=entrance.single_use)
+
+
+def _is_whole(session: Handle | None, version: str) -> bool:
+    """Say whether the ticket holds the session (RFC 5077), so that no server keeps it; in TLS 1.3 it may be a name."""
+    return version == "TLSv1.2" and session is not None and session.has_ticket
 
 
 def _resumes(entrance: Entrance) -> bool:

@@ -51,14 +51,23 @@ class Visit:
         """The library's own word for it."""
         return bool(self.link.tls.session_reused)
 
-    def advance(self) -> None:
-        """Go on, as the socket is ready for it."""
+    def advance(self) -> bool:
+        """Go on, as the socket is ready for it; tell whether nothing more is waited for."""
+        link = self.link
         try:
-            self._advance()
+            if not link.greeted:
+                link.greet()
+            elif not link.receive():
+                self.failure = Failure(self._stage, Reason.CLOSED)
+            elif self.shaken:
+                self._read()
+            elif link.shake():
+                self._shaken()
         except BlockingIOError:
-            return
+            return False
         except OSError as error:
-            self.failure = self.link.explain(error, self._stage)
+            self.failure = link.explain(error, self._stage)
+        return self.done or self.failure is not None
 
     def expire(self) -> None:
         """Fail, as its time is up."""
@@ -70,24 +79,13 @@ class Visit:
     def _stage(self) -> Stage:
         return Stage.HTTP if self.shaken and self._entrance.request else Stage.HANDSHAKE
 
-    def _advance(self) -> None:
-        link = self.link
-        if not link.greeted:
-            link.greet()
-        elif not link.receive():
-            self.failure = Failure(self._stage, Reason.CLOSED)
-        elif self.shaken:
-            self._read()
-        elif link.shake():
-            self._shaken()
-
     def _shaken(self) -> None:
         """Send our last flight and what belongs to it in one piece, which saves the server a wake-up and us a call."""
         self.shaken = self._clock()
         if self._entrance.request:
             self.link.tls.write(self._entrance.request)
         elif not self._entrance.awaits_tickets:
-            self.done = True  # the flight goes out with the goodbye
+            self.done = True  # the flight goes out when the link is closed
             return
         self.link.send()
 
