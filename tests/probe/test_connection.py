@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import socket
 import struct
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -21,7 +22,20 @@ def server(request: pytest.FixtureRequest) -> Iterator[socket.socket]:
     anchor = hold_anchor()
     assert anchor is not None
     with socket.create_server((request.param, 0), family=family) as listener, anchor:
+        _await_stamping(anchor)
         yield listener
+
+
+def _await_stamping(anchor: socket.socket) -> None:
+    """Wait until the kernel stamps, which it begins to do some time after it was asked."""
+    anchor.settimeout(5)
+    anchor.bind(("127.0.0.1", 0))
+    deadline = time.monotonic() + 5
+    ancillary: list[tuple[int, int, bytes]] = []
+    while not ancillary and time.monotonic() < deadline:
+        anchor.sendto(b"", anchor.getsockname())
+        _, ancillary, _, _ = anchor.recvmsg(1, 256)
+    assert ancillary
 
 
 async def opened(server: socket.socket, seconds: float = 5.0) -> tuple[Connection, socket.socket]:
