@@ -80,8 +80,7 @@ def _has_begun(folder: Path, number: int) -> bool:
 
 
 def _reload(running: Daemon, file: Path, config: str) -> None:
-    listen = file.read_text().partition("\n")[0]
-    file.write_text(f"{listen}\n{config}")
+    file.write_text(config)
     os.kill(running.pid, signal.SIGHUP)
 
 
