@@ -13,6 +13,7 @@ from structlog.typing import FilteringBoundLogger
 
 from exporter import __version__
 from exporter.app.daemon import Daemon
+from exporter.app.garbage import leave_out_what_stays
 from exporter.app.reloading import Reloader
 from exporter.config.contents import Contents
 from exporter.config.settings import Config
@@ -101,6 +102,7 @@ async def _serve(start: Start, door: Door, hangup: asyncio.Event) -> None:
         if reloader is not None:
             group.create_task(reloader.heed(hangup), name="reload at a signal")
             group.create_task(reloader.watch(), name="reload of changed files")
+        leave_out_what_stays()
         await asyncio.Event().wait()  # the tasks go on until we are cancelled
 
 

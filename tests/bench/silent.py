@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from statistics import median
 
+from exporter.app.garbage import leave_out_what_stays
 from exporter.metrics.exposition import render_pieces
 from exporter.metrics.faults import Faults
 from exporter.web.door import Door
@@ -71,6 +72,7 @@ async def _scrape() -> dict[str, list[_Taken]]:
         watched() as watch,
     ):
         await client.visit(_KEPT)
+        leave_out_what_stays()  # as the daemon does
         for _ in range(_TURNS):
             await client.visit(Visit("/metrics", leave=True))
             found[_ALONE].append(await _ask(client, watch, _FRESH))
