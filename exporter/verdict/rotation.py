@@ -16,7 +16,7 @@ class Rotation:
 
     Attributes:
         last: Unix time in seconds at which one more backend turned to another key; None where none has.
-        turned: those that have, each of which prolongs the change but once, so that backends which change their
+        turned: those that have, each of which prolongs a change but once, so that backends which change their
             keys all the time do not make a split pass for a rotation.
         parted: the backends were seen to differ while no change explained it, and not to agree since.
     """
@@ -41,10 +41,13 @@ def conclude(
 ) -> Rotation:
     """Note how the fleet stands after a round.
 
-    That all agree may be since some could not be asked, so a change is over only when its time is, too.
+    That all agree may be since some could not be asked, so a change is over only when its time is, too. One that went
+    through every backend may be followed by another at once, as a rollback is, and that one has all of its own time.
     """
     whole = state in _WHOLE
     if whole and not rotation.excuses(now, grace):
         return Rotation()
     turned = rotation.turned.intersection(present)
+    if whole and turned.issuperset(present):
+        turned = frozenset()
     return replace(rotation, turned=turned, parted=not whole and (rotation.parted or state in _PARTED))

@@ -26,6 +26,21 @@ GRACE = 60.0
         pytest.param([("", SPLIT, 0), ("", CONSISTENT, 10), ("1", ROTATING, 20)], True, id="mended since"),
         pytest.param([("1", ROTATING, 0), ("", CONSISTENT, 30), ("", ROTATING, 50)], True, id="one did not answer"),
         pytest.param(
+            [("1", ROTATING, 0), ("2", CONSISTENT, 20), ("1", ROTATING, 50), ("", ROTATING, 100)],
+            True,
+            id="gone through, and another soon after",
+        ),
+        pytest.param(
+            [("1", ROTATING, 0), ("", CONSISTENT, 20), ("1", ROTATING, 50), ("", ROTATING, 100)],
+            False,
+            id="not gone through, and the same again",
+        ),
+        pytest.param(
+            [("1", ROTATING, 0), ("2", ROTATING, 20), ("1", ROTATING, 50), ("", ROTATING, 100)],
+            False,
+            id="all turned and none agree",
+        ),
+        pytest.param(
             [("1", ROTATING, 0), ("", CONSISTENT, 90), ("1", ROTATING, 100), ("", ROTATING, 150)],
             True,
             id="over, and again",
