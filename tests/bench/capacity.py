@@ -23,7 +23,7 @@ from tests.load import peers
 from tests.servers.certificates import SERVER_NAME
 from tests.servers.process import find_program
 
-_ROUNDS = 5
+_ROUNDS = 9
 _SECONDS = 2.0
 _CLIENTS = 16
 _WORKERS_A_CORE = 2  # of both; s_time has one connection under way at a time, and would leave a core idle by itself
