@@ -89,12 +89,14 @@ def _read(tree: object, template: Template, max_targets: int, findings: Findings
     if not isinstance(tree, list):
         findings.stop(f"found {show(tree)}", _FORM)
     targets: list[Target] = []
-    first: dict[str, Place] = {}
+    first: dict[str, tuple[Place, Target]] = {}
     for place, found in _read_groups(tree, template, findings):
+        twin, alike = first.setdefault(found.name, (place, found))
+        if twin != place and found == alike:
+            continue  # said twice, as lists that are put together from several say it
         if len(targets) == max_targets:
             findings.add((place[0], "targets"), f"more than {max_targets} targets", "max_targets of the source")
             break
-        twin = first.setdefault(found.name, place)
         if twin != place and not findings.refused(place):
             findings.add(place, f"{show(found.name)} is the name of {spell(twin)} too", "a name of its own")
         targets.append(found)

@@ -1,11 +1,11 @@
 """What the files of a configuration's sources hold before anybody probes it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from exporter.config.check import Lists
 from exporter.config.problem import Problem, show
-from exporter.config.settings import Config, ListingUrl
+from exporter.config.settings import Config, ListingUrl, SourceSettings
 from exporter.discovery.files import ListingFiles, has_wildcards
 from exporter.model.target import Target
 
@@ -17,9 +17,10 @@ def read_lists(config: Config) -> Lists:
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
-    owners = {target.name: "the configuration" for target in config.targets}
+    holders = {target.name: (target, "the configuration") for target in config.targets}
     number = 0
-    for settings in config.discover:
+    # In the order in which a name belongs to the first of several sources.
+    for settings in sorted(config.discover, key=lambda source: source.name):
         if isinstance(settings.place, ListingUrl):
             continue
         if (absent := _absent(settings.place)) is not None:
@@ -28,9 +29,8 @@ def read_lists(config: Config) -> Lists:
         look = ListingFiles(settings, settings.place).look()
         problems += look.problems
         targets = look.targets or ()
-        warnings += _taken(targets, settings.place, owners)
-        owners.update({target.name: settings.name for target in targets if target.name not in owners})
-        number += len(targets)
+        warnings += _taken(targets, settings, holders)
+        number += len({target.name for target in targets})
     return Lists(number, tuple(problems), tuple(warnings))
 
 
@@ -47,8 +47,15 @@ def _absent(place: str) -> Problem | None:
     return None
 
 
-def _taken(targets: Iterable[Target], place: str, owners: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield the targets that are left out, since others had their names first."""
+def _taken(
+    targets: Iterable[Target], settings: SourceSettings, holders: dict[str, tuple[Target, str]]
+) -> Iterator[Problem]:
+    """Yield the targets that are left out, since others had their names first; note who has the others' names."""
     for target in targets:
-        if (owner := owners.get(target.name)) is not None:
-            yield Problem(place, None, "", f"{show(target.name)} is left out, since {owner} has a target of that name")
+        first, holder = holders.setdefault(target.name, (target, settings.name))
+        if holder == settings.name:
+            if first == target:
+                continue
+            holder = "another of its files"
+        words = f"{show(target.name)} is left out, since {holder} has a target of that name"
+        yield Problem(str(settings.place), None, "", words)

@@ -80,10 +80,9 @@ class Roster:
             kept: dict[str, Target] = {}
             for target in self._handed[source] or ():
                 holder = holders.setdefault(target.name, source)
-                if holder != source or target.name in kept:
-                    clashes.append(Clash(target.name, source, holder))
-                else:
-                    kept[target.name] = target
+                if holder == source and kept.setdefault(target.name, target) == target:
+                    continue  # the first of that name, or the very same once more
+                clashes.append(Clash(target.name, source, holder))
             # Each source by itself: one that is not heard must not change who probes the targets of another.
             chosen += self._choose(tuple(kept.values()))
         return Union(len(holders), tuple(chosen), tuple(clashes))

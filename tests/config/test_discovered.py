@@ -135,7 +135,7 @@ LINES = [
         id="a setting that does not go with another",
     ),
     pytest.param(
-        "- targets: [a.example]\n- targets: [a.example]\n",
+        "- targets: [a.example]\n- targets: [a.example]\n  labels: {team: shop}\n",
         ['list:2: [1].targets[0]: "a.example" is the name of [0].targets[0] too; allowed: a name of its own'],
         id="a name twice",
     ),

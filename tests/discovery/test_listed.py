@@ -73,6 +73,30 @@ def test_unusable(file: str, content: str, words: str, tmp_path: Path, capsys: p
     assert complaints.startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        pytest.param(
+            '[{"targets": ["a.example"], "labels": {"team": "shop"}}]',
+            'warning: DIR/lists/*.json: "a.example" is left out, since another of its files has a target of that name\n'
+            "OK: 1 target, 1 source of more (1 target in files now)",
+            id="another target",
+        ),
+        pytest.param(
+            '[{"targets": ["a.example"]}]',
+            "OK: 1 target, 1 source of more (1 target in files now)",
+            id="the same",
+        ),
+    ],
+)
+def test_two_files(second: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that two files of one source give is told, as the daemon tells it, unless they give the very same."""
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "2.json").write_text(second)
+
+    assert (0, words, "") == check("lists/*.json", '[{"targets": ["a.example"]}]', tmp_path, capsys)
+
+
 def test_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A pipe is not waited for."""
     os.mkfifo(tmp_path / "pipe")
@@ -91,7 +115,7 @@ def check(
     file: str, content: str, folder: Path, capsys: pytest.CaptureFixture[str], *words: str
 ) -> tuple[int, str, str]:
     """Check a configuration beside a list, and return the exit code and what was printed and complained."""
-    (folder / "lists").mkdir()
+    (folder / "lists").mkdir(exist_ok=True)
     (folder / "lists" / "1.json").write_text(content)
     (folder / "config.yaml").write_text(CONFIG.replace("FILE", f'"{file}"'))
     code = main(["check", str(folder / "config.yaml"), *words])

@@ -44,7 +44,7 @@ def test_clashes() -> None:
     unions: list[Union] = []
     roster = Roster(unions.append)
     roster.hand_over("first", [target("a", 10), target("b", 10)])
-    roster.hand_over("second", [target("b", 20), C, target("c", 20)])
+    roster.hand_over("second", [target("b", 20), C, target("c", 20), C])
     roster.hand_over(CONFIGURATION, [A])
 
     assert unions[-1].chosen == (A, target("b", 10), C)
