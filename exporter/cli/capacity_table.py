@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from exporter.cli.rate import spell_rate
 from exporter.load.capacity import Capacity
 from exporter.load.orders import Loop, Scouted
 from exporter.load.requirement import Outcome
@@ -35,8 +36,8 @@ def render_head(where: str, scouted: Scouted, processes: int, clients: int | Non
 
 def render_step(step: Step, why: Strain | None) -> str:
     """Return the table's line of one step."""
-    offered = f"{step.offered:,.0f}" if step.loop is Loop.OPEN else "-"
-    cells = [step.mode.value, offered, f"{step.done:,.0f}"]
+    offered = spell_rate(step.offered) if step.loop is Loop.OPEN else "-"
+    cells = [step.mode.value, offered, spell_rate(step.done)]
     cells += [*_cells(step.handshake), *_cells(step.first_byte), f"{step.failed:,}"]
     line = "  ".join(
         cell.ljust(width) if not at else cell.rjust(width)
@@ -67,7 +68,7 @@ def _render_mode(capacity: Capacity) -> Iterator[str]:
     else:
         at_least = "at least " if capacity.generator_bound else ""
         how = "done by a closed loop" if best.loop is Loop.CLOSED else "the highest rate that was sustained"
-        yield f"{capacity.mode}: {at_least}{rate:,.0f} handshakes a second, {how}."
+        yield f"{capacity.mode}: {at_least}{spell_rate(rate)} handshakes a second, {how}."
         yield from _remarks(capacity, best)
     yield from _troubles(capacity)
 
@@ -95,8 +96,9 @@ def _remarks(capacity: Capacity, best: Step) -> Iterator[str]:
     if best.requests is not None:
         requests = best.requests
         yield (
-            f"  Beside them {requests.done:,.0f} of {requests.offered:,.0f} kept-alive requests a second were "
-            f"answered, p50 {_ms(requests.times.p50)}, p99 {_ms(requests.times.p99)} ms{_counted(requests.failures)}."
+            f"  Beside them {spell_rate(requests.done)} of {spell_rate(requests.offered)} kept-alive requests a second "
+            f"were answered, p50 {_ms(requests.times.p50)}, p99 {_ms(requests.times.p99)} ms"
+            f"{_counted(requests.failures)}."
         )
 
 
@@ -105,7 +107,7 @@ def _troubles(capacity: Capacity) -> Iterator[str]:
     step = max((step for step, _ in capacity.steps), key=lambda step: step.failed, default=None)
     if step is None or not step.failed:
         return
-    at = f"At {step.offered:,.0f} a second" if step.loop is Loop.OPEN else "Of them"
+    at = f"At {spell_rate(step.offered)} a second" if step.loop is Loop.OPEN else "Of them"
     yield f"  {at} {step.failed:,} of {step.due:,} failed{_counted(step.failures)}."
     if step.refusal.p50 is not None:
         yield f"  The server said no after p50 {_ms(step.refusal.p50)}, p99 {_ms(step.refusal.p99)} ms."
@@ -126,4 +128,6 @@ def _ms(seconds: float | None) -> str:
 def _found(outcome: Outcome) -> str:
     if outcome.found is None:
         return "nothing that is sustained"
-    return f"{outcome.found:,.0f} a second" if outcome.requirement.mode is not None else f"{_ms(outcome.found)} ms"
+    return (
+        f"{spell_rate(outcome.found)} a second" if outcome.requirement.mode is not None else f"{_ms(outcome.found)} ms"
+    )

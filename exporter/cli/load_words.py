@@ -86,7 +86,7 @@ def add_wave(commands: Commands) -> argparse.ArgumentParser:
                          help="take the ceilings from what `tlsprobe capacity --json` printed")  # fmt: skip
     wave.add_argument("--resumed-ceiling", type=_rate, metavar="N", help="resumed handshakes a second (not known)")
     wave.add_argument(
-        "--resumed", type=_share, default=0.0, metavar="SHARE",
+        "--resumed", type=_share, metavar="SHARE",
         help="of the clients whose ticket resumes, 0 to 1 (0); needs the ceiling of both kinds",
     )  # fmt: skip
     wave.add_argument("--json", action="store_true", help="print a list for a program (a table for people)")

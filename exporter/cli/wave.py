@@ -4,9 +4,12 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from exporter.load.document import read_ceiling
+from exporter.cli.rate import spell_rate
+from exporter.load.document import Measured, read_measured
 from exporter.load.wave import Ceiling, Wave
 
 DONE, SENSELESS = 0, 2
@@ -16,35 +19,64 @@ _MOST_BYTES = 4 << 20
 def wave(words: Namespace) -> int:
     """Print the arithmetic and return the exit code."""
     try:
-        reckoned = Wave(words.clients, words.servers, words.windows, _ceiling(words), words.resumed)
-    except OSError as error:
-        print(f"--capacity: {words.capacity} cannot be read: {error.strerror}", file=sys.stderr)
-        return SENSELESS
+        reckoned = Wave(words.clients, words.servers, words.windows, _ceiling(words), words.resumed or 0.0)
     except ValueError as error:
         print(f"tlsprobe wave: {error}", file=sys.stderr)
         return SENSELESS
+    if reckoned.resumed and (doubt := _doubt(reckoned.ceiling)):
+        print(f"tlsprobe wave: {doubt}", file=sys.stderr)
     print(json.dumps(to_document(reckoned), indent=2) if words.json else "\n".join(render(reckoned)))
     return DONE
 
 
 def _ceiling(words: Namespace) -> Ceiling:
+    if words.resumed_ceiling is not None and words.resumed is None:
+        raise ValueError(
+            "--resumed-ceiling changes nothing without --resumed: say which share resumes, as --resumed 0.7"
+        )
     if words.capacity is None:
-        found = Ceiling(words.ceiling)
+        found, missing = Ceiling(words.ceiling), ""
     else:
-        with words.capacity.open(encoding="utf-8", errors="replace") as file:
-            text = file.read(_MOST_BYTES + 1)
-        try:
-            found = read_ceiling(text)
-        except ValueError as error:
-            raise ValueError(f"--capacity: {words.capacity}: {error}") from None
-    resumed = found.resumed if words.resumed_ceiling is None else words.resumed_ceiling
-    if words.resumed and resumed is None:
-        raise ValueError("--resumed needs --resumed-ceiling, or a --capacity that holds one")
-    return Ceiling(found.full, resumed)
+        measured = _read(words.capacity)
+        found, missing = measured.ceiling, f"; {words.capacity}: {measured.no_resumed}"
+    if words.resumed_ceiling is not None:
+        return replace(found, resumed=words.resumed_ceiling, resumed_at_least=False)
+    if words.resumed and found.resumed is None:
+        raise ValueError(f"--resumed needs --resumed-ceiling, or a --capacity that holds one{missing}")
+    return found
+
+
+def _read(file: Path) -> Measured:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            text = opened.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise ValueError(
+            f"--capacity: {file} cannot be read: {error.strerror}; "
+            f"`tlsprobe capacity HOST:PORT --json > {file}` writes one"
+        ) from None
+    try:
+        return read_measured(text)
+    except ValueError as error:
+        raise ValueError(f"--capacity: {file}: {error}") from None
+
+
+def _doubt(ceiling: Ceiling) -> str:
+    """Return what is odd about the ceilings; empty where nothing is."""
+    if ceiling.resumed is None or ceiling.resumed >= ceiling.full:
+        return ""
+    return (
+        f"the ceiling of resumed handshakes, {spell_rate(ceiling.resumed)} a second, is below that of full ones, "
+        f"{spell_rate(ceiling.full)}, though they spare the server work: are they the wrong way round, or should they "
+        "be measured again?"
+    )
 
 
 def to_document(reckoned: Wave) -> list[dict[str, Any]]:
-    """Return one entry for each window; where some tickets resume, the load without any resumption beside it."""
+    """Return one entry for each window; where some tickets resume, the load without any resumption beside it.
+
+    Where a ceiling may be higher than was measured, `load_at_most` says that the load may be lower.
+    """
     rows = []
     for load in reckoned.loads():
         row: dict[str, Any] = {
@@ -54,6 +86,10 @@ def to_document(reckoned: Wave) -> list[dict[str, Any]]:
         }
         if reckoned.resumed:
             row["load_all_full"] = _by_servers(load.all_full)
+        if reckoned.ceiling.at_least(reckoned.resumed):
+            row["load_at_most"] = True
+        if reckoned.resumed and reckoned.ceiling.at_least(0.0):
+            row["load_all_full_at_most"] = True
         rows.append(row)
     return rows
 
@@ -65,22 +101,34 @@ def render(reckoned: Wave) -> Iterator[str]:
     yield ""
     yield from _table(reckoned)
     yield ""
-    yield f"Shortest window that fits: {_windows(reckoned.shortest_windows())}."
+    shortest = _windows(reckoned.shortest_windows(), at_most=ceiling.at_least(share))
+    yield f"Shortest window that fits: {shortest}."
     if share:
-        after = _windows(reckoned.shortest_windows(all_full=True))
+        after = _windows(reckoned.shortest_windows(all_full=True), at_most=ceiling.at_least(0.0))
         work = ceiling.mixed(share) / ceiling.full
         yield f"After a change of the ticket key without overlap no ticket resumes: {after}, {work:.2f} times as long."
     else:
         yield "All handshakes are full here, as after a change of the ticket key without overlap."
+    if ceiling.at_least(share) or ceiling.at_least(0.0):
+        yield (
+            "Where it says at least, the load generator was the limit when that was measured: the loads reckoned from "
+            "it may be lower. Measure again with more cores for the generator (`tlsprobe capacity --processes`)."
+        )
 
 
 def _ceiling_words(ceiling: Ceiling, share: float) -> str:
+    full = f"{_least(ceiling.full_at_least)}{spell_rate(ceiling.full)} full"
     if not share:
-        return f"{_rate(ceiling.full)} full handshakes a second"
+        return f"{full} handshakes a second"
     return (
-        f"{_rate(ceiling.full)} full or {_rate(ceiling.resumed or 0.0)} resumed handshakes a second, "
-        f"{_rate(ceiling.mixed(share))} with {share * 100:.4g} % resumed"
+        f"{full} or {_least(ceiling.resumed_at_least)}{spell_rate(ceiling.resumed or 0.0)} resumed handshakes "
+        "a second, "
+        f"{_least(ceiling.at_least(share))}{spell_rate(ceiling.mixed(share))} with {share * 100:.4g} % resumed"
     )
+
+
+def _least(bound: bool) -> str:
+    return "at least " if bound else ""
 
 
 def _table(reckoned: Wave) -> Iterator[str]:
@@ -90,7 +138,7 @@ def _table(reckoned: Wave) -> Iterator[str]:
     rows = [headings]
     for load in reckoned.loads():
         shares = [*load.load.values(), *(load.all_full.values() if reckoned.resumed else ())]
-        rows.append([f"{_plain(load.window)} s", _rate(load.offered), *map(_percent, shares)])
+        rows.append([f"{_plain(load.window)} s", spell_rate(load.offered), *map(_percent, shares)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(headings))]
     for row in rows:
         yield "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -100,17 +148,14 @@ def _fleet(servers: int) -> str:
     return "1 server" if servers == 1 else f"{servers:,} servers"
 
 
-def _windows(windows: Mapping[int, float]) -> str:
-    return ", ".join(f"{_digits(window)} s for {_fleet(servers)}" for servers, window in windows.items())
+def _windows(windows: Mapping[int, float], *, at_most: bool) -> str:
+    bound = "at most " if at_most else ""
+    return ", ".join(f"{bound}{_digits(window)} s for {_fleet(servers)}" for servers, window in windows.items())
 
 
 def _percent(load: float) -> str:
     percent = load * 100
     return f"{percent:,.0f} %" if percent >= 1 else f"{percent:.1g} %"
-
-
-def _rate(rate: float) -> str:
-    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
 
 
 def _digits(number: float) -> str:

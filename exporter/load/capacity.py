@@ -61,6 +61,11 @@ class Capacity:
         return min(self.best.done, self.best.offered)
 
     @property
+    def resumption_held(self) -> bool | None:
+        """Whether the rate is one of resumed handshakes, as meant; None where that was not meant, or none was found."""
+        return None if self.best is None or self.mode is not Mode.RESUMED else self.best.resumption_held
+
+    @property
     def generator_bound(self) -> bool:
         """Whether the server may well do more than was found, since it was the generator that could not."""
         if self.best is not None and self.best.generator_bound:

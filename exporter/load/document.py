@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from exporter.load.capacity import Capacity
@@ -13,6 +13,19 @@ from exporter.load.wave import Ceiling
 
 _MOST_BYTES = 4 << 20
 _DIGITS = 6  # a microsecond
+_WANTED = "a file that `tlsprobe capacity HOST:PORT --json` has printed, whole and unchanged, is needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a document holds for a wave.
+
+    Attributes:
+        no_resumed: why the ceiling of resumed handshakes is not known; empty where it is.
+    """
+
+    ceiling: Ceiling
+    no_resumed: str
 
 
 def to_document(
@@ -33,38 +46,57 @@ def to_document(
     }
 
 
-def read_ceiling(text: str) -> Ceiling:
-    """Return the ceiling that such a document holds.
+def read_measured(text: str) -> Measured:
+    """Return the ceilings that such a document holds.
 
     Raises:
         ValueError: it holds none; the message says why.
     """
     if len(text) > _MOST_BYTES:
-        raise ValueError("too large to be a capacity")
+        raise ValueError(f"too large to be a capacity; {_WANTED}")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError("no JSON") from None
+        raise ValueError(f"no JSON; {_WANTED}") from None
     if not isinstance(document, dict) or "modes" not in document:
-        raise ValueError("no document of `tlsprobe capacity --json`")
-    full, resumed = (_ceiling_of(document["modes"], name) for name in ("full", "resumed"))
-    if full is None:
-        raise ValueError("it found no rate of full handshakes that is sustained")
-    return Ceiling(full, resumed)
+        raise ValueError(f"no document of `tlsprobe capacity --json`; {_WANTED}")
+    full, resumed = (_mode_of(document["modes"], name) for name in ("full", "resumed"))
+    full_rate, resumed_rate = _rate_of(full, "full"), _rate_of(resumed, "resumed")
+    if full_rate is None:
+        raise ValueError("it found no rate of full handshakes that is sustained; measure again with --mode both")
+    no_resumed = ""
+    if resumed_rate is None:
+        no_resumed = "no rate of resumed handshakes was found there"
+    elif _flag_of(resumed, "resumption_held", default=True) is False:
+        no_resumed, resumed_rate = "too many handshakes that should have resumed were full there", None
+    bound = [_flag_of(mode, "generator_bound", default=False) for mode in (full, resumed)]
+    return Measured(Ceiling(full_rate, resumed_rate, bound[0], bound[1] and resumed_rate is not None), no_resumed)
 
 
-def _ceiling_of(modes: object, name: str) -> float | None:
+def _mode_of(modes: object, name: str) -> dict[str, Any]:
     mode = modes.get(name) if isinstance(modes, dict) else None
-    rate = mode.get("ceiling_per_second") if isinstance(mode, dict) else None
-    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float)):
-        raise ValueError(f"the ceiling of {name} handshakes is no number")
-    return rate
+    return mode if isinstance(mode, dict) else {}
+
+
+def _rate_of(mode: dict[str, Any], name: str) -> float | None:
+    rate: object = mode.get("ceiling_per_second")
+    if rate is None or (isinstance(rate, int | float) and not isinstance(rate, bool)):
+        return rate
+    raise ValueError(f"the ceiling of {name} handshakes is no number; {_WANTED}")
+
+
+def _flag_of(mode: dict[str, Any], name: str, *, default: bool) -> bool:
+    flag = mode.get(name)
+    if flag is None or isinstance(flag, bool):
+        return default if flag is None else flag
+    raise ValueError(f"{name} is neither true nor false; {_WANTED}")
 
 
 def _capacity(capacity: Capacity) -> dict[str, Any]:
     return {
         "ceiling_per_second": _rounded(capacity.rate),
         "generator_bound": capacity.generator_bound,
+        "resumption_held": capacity.resumption_held,
         "steps": [_step(step, why) for step, why in capacity.steps],
     }
 

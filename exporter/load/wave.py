@@ -18,6 +18,7 @@ class Ceiling:
 
     Attributes:
         resumed: None where it is not known.
+        full_at_least, resumed_at_least: that it may be higher, since the generator was the limit when it was measured.
 
     Raises:
         ValueError: one of them is out of bounds.
@@ -25,6 +26,8 @@ class Ceiling:
 
     full: float
     resumed: float | None = None
+    full_at_least: bool = False
+    resumed_at_least: bool = False
 
     def __post_init__(self) -> None:
         for name, rate in (("full", self.full), ("resumed", self.resumed)):
@@ -45,6 +48,10 @@ class Ceiling:
         if self.resumed is None:
             raise ValueError("the ceiling of resumed handshakes is not known")
         return 1 / ((1 - share) / self.full + share / self.resumed)
+
+    def at_least(self, share: float) -> bool:
+        """Return whether what a server sustains with this share of resumed handshakes may be more than `mixed` says."""
+        return (share < 1 and self.full_at_least) or (share > 0 and self.resumed_at_least)
 
 
 @dataclass(frozen=True, slots=True)

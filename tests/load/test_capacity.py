@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from exporter.load.capacity import Capacity, Plan, measure_closed, measure_open
-from exporter.load.orders import Order, Tally
+from exporter.load.document import to_document
+from exporter.load.orders import Order, Scouted, Site, Tally
 from exporter.load.requirement import judge, parse_requirement
 from exporter.load.search import Ladder, Search, Timed
 from exporter.load.step import Step, Strain, strain, sum_up
@@ -156,6 +157,8 @@ def test_only_resumed_ones_count_as_resumed() -> None:
     assert found.rate == 50.0
     assert found.best is not None
     assert not found.best.resumption_held
+    (mode,) = to_document(Site("127.0.0.1", 443, "a"), Scouted(), [found], [])["modes"].values()
+    assert (50.0, False) == (mode["ceiling_per_second"], mode["resumption_held"])
 
 
 @pytest.mark.parametrize(

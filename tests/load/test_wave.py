@@ -162,6 +162,119 @@ def test_missing_capacity_file(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("bound", "words", "said", "row"),
+    [
+        pytest.param(
+            ["full"],
+            [],
+            ["sustains at least 100 full handshakes a second", "fits: at most 10 s for 1 server."],
+            {"load": {"1": 1.0}, "load_at_most": True},
+            id="full",
+        ),
+        pytest.param(
+            ["resumed"],
+            ["--resumed", "0.8"],
+            [
+                "sustains 100 full or at least 400 resumed handshakes a second, at least 250 with 80 % resumed",
+                "fits: at most 4 s for 1 server.",
+                "no ticket resumes: 10 s for 1 server",
+            ],
+            {"load": {"1": 0.4}, "load_all_full": {"1": 1.0}, "load_at_most": True},
+            id="resumed",
+        ),
+        pytest.param(
+            ["full"],
+            ["--resumed", "1"],
+            ["fits: 2.5 s for 1 server.", "no ticket resumes: at most 10 s for 1 server"],
+            {"load": {"1": 0.25}, "load_all_full": {"1": 1.0}, "load_all_full_at_most": True},
+            id="full, and all resume",
+        ),
+    ],
+)
+def test_ceiling_of_the_generator(
+    bound: list[str],
+    words: list[str],
+    said: list[str],
+    row: dict[str, object],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A ceiling that the generator set is one that the server has at least, so loads and windows are at most these."""
+    file = tmp_path / "capacity.json"
+    modes = {
+        name: {"ceiling_per_second": rate, "generator_bound": name in bound}
+        for name, rate in (("full", 100), ("resumed", 400))
+    }
+    file.write_text(json.dumps({"modes": modes}))
+    command = ["wave", "--clients", "1000", "--servers", "1", "--windows", "10", "--capacity", str(file), *words]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert [] == [text for text in said if text not in printed]
+    assert "the load generator was the limit" in printed
+
+    assert main([*command, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert {"window_seconds": 10, "offered_per_second": 100.0, **row} == found
+
+
+@pytest.mark.parametrize(
+    ("resumed", "expected"),
+    [
+        pytest.param({"ceiling_per_second": 50, "resumption_held": False}, "were full there", id="too many were full"),
+        pytest.param({"ceiling_per_second": None}, "no rate of resumed handshakes was found there", id="none"),
+        pytest.param({"ceiling_per_second": 50, "resumption_held": 1}, "neither true nor false", id="a number"),
+    ],
+)
+def test_resumed_ceiling_that_is_none(
+    resumed: dict[str, object], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is no ceiling of resumed handshakes is not taken for one, and one of the user's own can stand in for it."""
+    file = tmp_path / "capacity.json"
+    file.write_text(json.dumps({"modes": {"full": {"ceiling_per_second": 100}, "resumed": resumed}}))
+    command = ["wave", "--clients", "9", "--servers", "1", "--capacity", str(file), "--resumed", "0.5"]
+
+    assert main(command) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_own_ceiling_beside_a_capacity_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A ceiling of the user's own stands instead of a measured one, and no generator was its limit."""
+    file = tmp_path / "capacity.json"
+    measured = {"ceiling_per_second": 100, "generator_bound": True, "resumption_held": False}
+    file.write_text(json.dumps({"modes": {"full": {"ceiling_per_second": 100}, "resumed": measured}}))
+    words = ["--resumed", "0.8", "--resumed-ceiling", "400"]
+
+    assert main(["wave", "--clients", "9", "--servers", "1", "--capacity", str(file), *words]) == 0
+    assert "sustains 100 full or 400 resumed handshakes a second, 250 with" in capsys.readouterr().out
+
+
+def test_resumed_below_full(capsys: pytest.CaptureFixture[str]) -> None:
+    """Resumed handshakes that are dearer than full ones are reckoned with, and doubted where no program reads."""
+    words = [*PUBLISHED, "--resumed-ceiling", "4000", "--resumed", "0.5", "--json"]
+    assert main(["wave", *words]) == 0
+    printed = capsys.readouterr()
+
+    assert json.loads(printed.out)[0]["load"] == {"8": 0.0469, "5": 0.075}
+    assert "the ceiling of resumed handshakes, 4,000 a second, is below that of full ones, 5,000" in printed.err
+
+
+def test_resumed_ceiling_without_a_share(capsys: pytest.CaptureFixture[str]) -> None:
+    """A ceiling that nothing is reckoned from is refused; a share of none is a share."""
+    assert main(["wave", *PUBLISHED, "--resumed-ceiling", "8000"]) == 2
+    assert "changes nothing without --resumed" in capsys.readouterr().err
+    assert main(["wave", *PUBLISHED, "--resumed-ceiling", "8000", "--resumed", "0"]) == 0
+
+
+def test_few_handshakes_a_second(capsys: pytest.CaptureFixture[str]) -> None:
+    """Rates below 100 a second keep their digits."""
+    assert main(["wave", "--clients", "100", "--ceiling", "12.5", "--servers", "1", "--windows", "60"]) == 0
+    printed = capsys.readouterr().out
+
+    assert "sustains 12.5 full handshakes" in printed
+    assert "60 s       1.67 " in printed
+
+
 def test_ceilings_from_a_capacity_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both ceilings are taken from a measurement."""
     file = tmp_path / "capacity.json"
