@@ -1,5 +1,6 @@
 """The command `tlsprobe`."""
 
+import errno
 import json
 import os
 import sys
@@ -15,8 +16,11 @@ from exporter.config.problem import ConfigError
 from exporter.discovery.listed import read_lists
 
 FAILED = 1
+UNWRITTEN = 2
 INTERRUPTED = 130
 UNREAD = 141  # what a shell shows for a program that SIGPIPE ended
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -29,9 +33,19 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still to be written would be tried again at the interpreter's end, and complained about.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return UNREAD
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _drop_output()
+        print(f"tlsprobe: cannot write: {error.strerror}; make room, or send the output elsewhere", file=sys.stderr)
+        return UNWRITTEN
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere: it would be tried again at the interpreter's end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run_command(words: Sequence[str] | None) -> int:

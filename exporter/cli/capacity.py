@@ -63,6 +63,8 @@ def capacity(words: Namespace) -> int:
         site, bounds = _site(words)
         requirements = _check(words, bounds)
         painter = find_painter() if words.plot else None
+        if words.plot:
+            _try(words.plot)
         with hire(site, words.processes or cores()) as crew:
             found = _measure(words, crew, bounds)
             outcomes = [judge(each, found) for each in requirements]
@@ -77,11 +79,27 @@ def capacity(words: Namespace) -> int:
     return MEASURED if any(each.best for each in found) else NOT_MEASURED
 
 
+def _try(file: Path) -> None:
+    """Find out before the measurement whether the picture can be written behind it; nothing is left of the trial."""
+    try:
+        there = file.exists()
+        with file.open("ab"):
+            pass
+        if not there:
+            file.unlink()
+    except OSError as error:
+        raise _unwritable(file, error) from None
+
+
 def _write(file: Path, picture: str) -> None:
     try:
         file.write_text(picture, encoding="utf-8")
     except OSError as error:
-        raise WordsError(f"--plot: {file} cannot be written: {error.strerror}") from None
+        raise _unwritable(file, error) from None
+
+
+def _unwritable(file: Path, error: OSError) -> WordsError:
+    return WordsError(f"--plot: {file} cannot be written: {error.strerror}; name a file where you may write")
 
 
 def _site(words: Namespace) -> tuple[Site, Bounds]:

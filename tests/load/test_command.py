@@ -92,15 +92,36 @@ def test_refused(words: list[str], expected: str, capsys: pytest.CaptureFixture[
     assert expected in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["none/p99.svg", "."])
+def test_picture_that_cannot_be_written(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A picture that cannot be written is told before anything is sent."""
+    words = ["--rate", "10", "--mode", "full", "--plot", str(tmp_path / name)]
+    assert main(["capacity", "127.0.0.1:1", *QUICK, *words]) == 2
+    printed = capsys.readouterr()
+
+    assert printed.out == ""
+    assert "cannot be written" in printed.err
+
+
 @pytest.mark.servers("nginx")
-def test_picture_that_cannot_be_written(where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A picture that cannot be written is told, behind what was measured."""
-    words = ["--rate", "10", "--mode", "full", "--plot", str(tmp_path / "none" / "p99.svg")]
-    assert main(["capacity", where, *QUICK, *words]) == 2
+def test_picture_that_no_longer_can_be_written(where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A device that is full only when the picture comes is told behind what was measured."""
+    assert main(["capacity", where, *QUICK, "--rate", "10", "--mode", "full", "--plot", "/dev/full"]) == 2
     printed = capsys.readouterr()
 
     assert "full: " in printed.out
-    assert "cannot be written" in printed.err
+    assert "--plot: /dev/full cannot be written: No space left on device" in printed.err
+
+
+@pytest.mark.parametrize("content", [None, "a picture"])
+def test_picture_of_what_could_not_be_measured(content: str | None, ports: Ports, tmp_path: Path) -> None:
+    """Where nothing could be measured no picture is left behind, and one from before is as it was."""
+    picture = tmp_path / "p99.svg"
+    if content is not None:
+        picture.write_text(content)
+
+    assert main(["capacity", f"127.0.0.1:{ports.claim()}", *QUICK, "--rate", "10", "--plot", str(picture)]) == 2
+    assert content == (picture.read_text() if picture.exists() else None)
 
 
 @pytest.mark.servers("nginx")
