@@ -5,22 +5,19 @@ import ssl
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
 from tqdm import tqdm
 
 from exporter.cli.bench_table import render_report
+from exporter.cli.own import Own, OwnCertificateError, read_own
 from exporter.model.bench import Report, Role
 from exporter.model.target import TlsVersion
 from exporter.model.yardstick import Kind
 from exporter.reference.certificates import make_credentials
 from exporter.reference.lease import Lease, lend
 from exporter.reference.listeners import SERVER_NAME, STANDARD, Listener
-from exporter.wire.certificate import read_leaf
-from exporter.wire.messages import Chain
 from exporter.yardstick.bench import Bulk, Field, measure
 from exporter.yardstick.contexts import accept, trust
 from exporter.yardstick.passes import Subject
@@ -32,22 +29,6 @@ _CHACHA13 = "TLS_CHACHA20_POLY1305_SHA256"
 _AES13 = "TLS_AES_256_GCM_SHA384"
 _CIPHERS12 = ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305")
 _SPEED_SECONDS = 1
-
-
-class OwnCertificateError(Exception):
-    """The user's certificate or key cannot be used."""
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """The user's certificate.
-
-    Attributes:
-        pem: the private key, and the certificates behind it.
-    """
-
-    pem: str
-    key_type: str
 
 
 def bench(seconds: float, certificate: Path | None, key: Path | None, *, as_json: bool) -> int:
@@ -66,29 +47,6 @@ def bench(seconds: float, certificate: Path | None, key: Path | None, *, as_json
 def to_document(report: Report) -> dict[str, object]:
     """Return the report for a program."""
     return asdict(report)
-
-
-def read_own(certificate: Path, key: Path) -> Own:
-    """Read the user's certificate and key.
-
-    Raises:
-        OwnCertificateError: they cannot be read or do not belong together, or the key is encrypted.
-    """
-    for file, option in ((certificate, "--cert"), (key, "--key")):
-        try:
-            file.read_bytes()
-        except OSError as error:
-            raise OwnCertificateError(f"{option} {file}: {error.strerror}") from error
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
-        der = x509.load_pem_x509_certificate(certificate.read_bytes()).public_bytes(Encoding.DER)
-    except (OSError, ValueError) as error:
-        raise OwnCertificateError(
-            f"--cert {certificate} and --key {key} are no certificate and its key, PEM, not encrypted"
-        ) from error
-    # Between its blocks a file may hold words of any sort, in any encoding.
-    pem = b"\n".join((key.read_bytes(), certificate.read_bytes())).decode("ascii", "ignore")
-    return Own(pem, read_leaf(der, Chain()).facts.key_type)
 
 
 @contextmanager
@@ -141,7 +99,8 @@ def _field(own: Own | None) -> Iterator[Field]:
             )
             for cipher in _CIPHERS12
         ]
-        yield Field(tuple(subjects), tuple(subjects.values()), plain, ecdsa, bulk)
+        signer = (own.key_type, own.key) if own else None
+        yield Field(tuple(subjects), tuple(subjects.values()), plain, ecdsa, bulk, signer)
 
 
 def _place(lease: Lease, listener: Listener, context: ssl.SSLContext | None) -> Place:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from exporter.model.bench import BulkRow, HandshakeRow, RateRow, Report, Role, SignatureRow, Spread
 from exporter.model.observation import Mode
 
+_NAME_WIDTH = 31
 _MIB = 1 << 20
 _GIGABIT_BYTES = 125_000_000
 _GIB = 1 << 30
@@ -32,7 +33,7 @@ def render_report(report: Report) -> Iterator[str]:
 
 def _requests(requests: RateRow, reuse: RateRow) -> Iterator[str]:
     yield ""
-    yield f"requests of 1 KiB, one after another       a second   ({requests.ratio.count} pairs)"
+    yield f"requests of 1 KiB, one after another        a second   ({requests.ratio.count} pairs)"
     yield f"  plain, kept alive                    {requests.base.median:13,.0f}"
     yield f"  TLS, kept alive                      {requests.other.median:13,.0f}   {_ratio(requests.ratio)} of that"
     yield f"      {say_requests(requests)}"
@@ -54,17 +55,18 @@ def _bulk(report: Report) -> Iterator[str]:
 
 def _handshakes(rows: tuple[HandshakeRow, ...]) -> Iterator[str]:
     yield ""
-    yield "handshakes                        client p50 ms   server CPU ms   resumed"
-    for row in rows:
-        name = f"{_name(row)}, {row.mode}"
+    names = [f"{_name(row)}, {row.mode}" for row in rows]
+    width = max(_NAME_WIDTH, *map(len, names))
+    yield f"{'handshakes':<{width + 3}} client p50 ms   server CPU ms   resumed"
+    for name, row in zip(names, rows, strict=True):
         waited, computed = row.client_seconds.median * 1e3, row.server_cpu_seconds.median * 1e3
-        yield f"  {name:<31} {waited:14.3f} {computed:15.3f}   {row.resumed} of {row.asked}"
+        yield f"  {name:<{width}} {waited:14.3f} {computed:15.3f}   {row.resumed} of {row.asked}"
         yield f"      {say_handshake(row)}"
 
 
 def _signatures(rows: tuple[SignatureRow, ...]) -> Iterator[str]:
     yield ""
-    yield "one signature                           sign ms       verify ms"
+    yield "one signature                            sign ms       verify ms"
     for row in rows:
         yield f"  {row.key_type:<31} {row.sign_cpu_seconds * 1e3:14.4f} {row.verify_cpu_seconds * 1e3:15.4f}"
         yield f"      {say_signature(row)}"

@@ -14,7 +14,7 @@ from exporter.yardstick.handshakes import tabulate
 from exporter.yardstick.passes import Passes, Subject
 from exporter.yardstick.place import Place
 from exporter.yardstick.rates import Transfers, pair_requests, pair_reuse
-from exporter.yardstick.signatures import Signatures
+from exporter.yardstick.signatures import PrivateKey, Signatures
 from exporter.yardstick.spread import summarise
 
 _SHARES = {"handshakes": 0.6, "requests": 0.1, "reuse": 0.1, "bulk": 0.2}
@@ -51,6 +51,7 @@ class Field:
     Attributes:
         roles: what each subject is there for; ECDSA over TLS 1.3 comes first.
         bulk: in clear first.
+        signer: a key of the user's whose signatures are priced, too, and what its type is called.
     """
 
     roles: Sequence[Role]
@@ -58,6 +59,7 @@ class Field:
     plain: Place
     tls: Place
     bulk: Sequence[Bulk]
+    signer: tuple[str, PrivateKey] | None = None
 
 
 def measure(field: Field, seconds: float, speed: Callable[[], float | None], tick: Tick) -> Report:
@@ -85,7 +87,7 @@ def measure(field: Field, seconds: float, speed: Callable[[], float | None], tic
         requests=requests,
         reuse=reuse,
         bulk=bulk,
-        signatures=_price_signatures(),
+        signatures=_price_signatures(field.signer),
         missing=missing,
         speed=speed(),
     )
@@ -139,8 +141,8 @@ def _measure_bulk(
     return tuple(rows), tuple(missing)
 
 
-def _price_signatures() -> tuple[SignatureRow, ...]:
-    prices = {(price.key_type, price.operation): price.cpu for price in Signatures().price(_SIGNATURES)}
+def _price_signatures(signer: tuple[str, PrivateKey] | None) -> tuple[SignatureRow, ...]:
+    prices = {(price.key_type, price.operation): price.cpu for price in Signatures(signer).price(_SIGNATURES)}
     return tuple(
         SignatureRow(key_type, cpu, prices[key_type, Operation.VERIFY])
         for (key_type, operation), cpu in prices.items()

@@ -1,17 +1,30 @@
 """`tlsprobe bench`: what it measures, what it says, and what it refuses."""
 
+import datetime as dt
 import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 
-from exporter.cli.bench import OwnCertificateError, read_own, to_document
+from exporter.cli.bench import to_document
 from exporter.cli.bench_table import render_report, say_bulk, say_handshake, say_requests
+from exporter.cli.own import OwnCertificateError, read_own
 from exporter.model.bench import BulkRow, HandshakeRow, RateRow, Report, Role, SignatureRow, Spread
 from exporter.model.observation import Mode
 from exporter.model.target import TlsVersion
+from exporter.yardstick.signatures import Signatures
 from tests.daemon import TLSPROBE
 from tests.servers.certificates import Leaf
 
@@ -178,6 +191,7 @@ def test_all_is_as_it_was_meant(rsa_leaf: Leaf) -> None:
         pytest.param(["--seconds", "nan"], "allowed: 1 to 3600 seconds", id="no length"),
         pytest.param(["--seconds", "0.5"], "allowed: 1 to 3600 seconds", id="too short"),
         pytest.param(["--cert", "no.pem", "--key", "no.pem"], "--cert no.pem: No such file", id="no such file"),
+        pytest.param(["--cert", ".", "--key", "no.pem"], "--cert .: Is a directory; a file in PEM", id="a directory"),
     ],
 )
 def test_refused_words(words: list[str], told: str) -> None:
@@ -191,9 +205,92 @@ def test_refused_words(words: list[str], told: str) -> None:
 
 def test_certificate_of_another_key(leaf: Leaf, rsa_leaf: Leaf) -> None:
     """A certificate and a key that do not belong together are told before anything is measured."""
-    with pytest.raises(OwnCertificateError, match="are no certificate and its key"):
+    with pytest.raises(OwnCertificateError, match="is of another key than --key"):
         read_own(leaf.certificate_file, rsa_leaf.key_file)
     assert read_own(leaf.certificate_file, leaf.key_file).key_type == "ecdsa-p256"
+
+
+def write_own(folder: Path, key: CertificateIssuerPrivateKeyTypes, password: bytes | None = None) -> tuple[Path, Path]:
+    """Write a key, and a certificate that it signed for itself."""
+    name, digest = x509.Name([]), None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1)
+        .not_valid_before(dt.datetime(2000, 1, 1))
+        .not_valid_after(dt.datetime(2099, 1, 1))
+        .sign(key, digest)
+    )
+    closed = NoEncryption() if password is None else BestAvailableEncryption(password)
+    files = folder / "own.pem", folder / "own.key"
+    files[0].write_bytes(certificate.public_bytes(Encoding.PEM))
+    files[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, closed))
+    return files
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        pytest.param(rsa.generate_private_key(65537, 1024), "is rsa-1024, which no server", id="RSA-1024"),  # noqa: S505
+        pytest.param(ec.generate_private_key(ec.SECP256K1()), "ecdsa-secp256k1, which no server", id="other curve"),
+        pytest.param(ec.generate_private_key(ec.SECP224R1()), "224r1, which no server", id="small curve"),
+    ],
+)
+def test_key_of_no_use(key: CertificateIssuerPrivateKeyTypes, expected: str, tmp_path: Path) -> None:
+    """A key that TLS 1.3 cannot sign with is named, with those that it can."""
+    with pytest.raises(OwnCertificateError, match=f"{expected}.*; allowed: RSA of 2048 bits or more"):
+        read_own(*write_own(tmp_path, key))
+
+
+@pytest.mark.parametrize(
+    ("swap", "password", "expected"),
+    [
+        pytest.param(
+            False, b"secret", r"own\.key is encrypted, .*; `openssl pkey -in .*own\.key` prints", id="encrypted"
+        ),
+        pytest.param(True, None, r"--key .*own\.pem holds no private key in PEM; `openssl", id="the wrong way round"),
+    ],
+)
+def test_files_of_no_use(swap: bool, password: bytes | None, expected: str, tmp_path: Path) -> None:
+    """What the files hold is told, and how to come by what is needed."""
+    files = write_own(tmp_path, ec.generate_private_key(ec.SECP256R1()), password)
+    with pytest.raises(OwnCertificateError, match=expected):
+        read_own(*(reversed(files) if swap else files))
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        pytest.param(ec.generate_private_key(ec.SECP384R1()), "ecdsa-p384", id="P-384"),
+        pytest.param(ed25519.Ed25519PrivateKey.generate(), "ed25519", id="Ed25519"),
+        pytest.param(rsa.generate_private_key(65537, 3072), "rsa-3072", id="RSA-3072"),
+    ],
+)
+def test_signatures_of_the_own_key(key: CertificateIssuerPrivateKeyTypes, expected: str, tmp_path: Path) -> None:
+    """A key of another type than ours has its signatures priced beside them."""
+    own = read_own(*write_own(tmp_path, key))
+    prices = Signatures((own.key_type, own.key)).price(1)
+
+    assert ["ecdsa-p256", "rsa-2048", expected] == list(dict.fromkeys(price.key_type for price in prices))
+    assert len(prices) == 6
+    assert all(price.cpu > 0 for price in prices)
+
+
+@pytest.mark.parametrize("key_type", ["rsa-2048", "ecdsa-p521"])
+def test_figures_below_their_headings(key_type: str) -> None:
+    """Figures end below their headings, also behind a certificate whose name is long."""
+    own = replace(RESUMED, role=Role.OWN, key_type=key_type)
+    report = replace(REPORT, handshakes=(FULL, own), signatures=(SignatureRow(key_type, 0.001, 0.0001),))
+    lines = list(render_report(report))
+    begin = next(at for at, line in enumerate(lines) if line.startswith("handshakes"))
+    heading, rows = lines[begin], lines[begin + 1 : begin + 5 : 2]
+    begin = next(at for at, line in enumerate(lines) if line.startswith("one signature"))
+    signature_heading, signature = lines[begin : begin + 2]
+
+    for word in ("client p50 ms", "server CPU ms"):
+        end = heading.index(word) + len(word)
+        assert ["0 ", "0 "] == [row[end - 1 : end + 1] for row in rows]
+    for word in ("sign ms", "verify ms"):
+        end = signature_heading.index(word) + len(word)
+        assert "0 " == f"{signature} "[end - 1 : end + 1]
 
 
 def test_words_around_a_key(leaf: Leaf, tmp_path: Path) -> None:
