@@ -3,6 +3,7 @@
 import json
 import ssl
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -17,6 +18,7 @@ from exporter.model.target import TlsVersion
 from exporter.model.yardstick import Kind
 from exporter.reference.certificates import make_credentials
 from exporter.reference.lease import Lease, lend
+from exporter.reference.lines import Question, ask
 from exporter.reference.listeners import SERVER_NAME, STANDARD, Listener
 from exporter.yardstick.bench import Bulk, Field, measure
 from exporter.yardstick.contexts import accept, trust
@@ -46,7 +48,7 @@ def bench(seconds: float, certificate: Path | None, key: Path | None, *, as_json
 
 def to_document(report: Report) -> dict[str, object]:
     """Return the report for a program."""
-    return asdict(report)
+    return {**asdict(report), "machine_busy": report.machine_busy}
 
 
 @contextmanager
@@ -100,7 +102,12 @@ def _field(own: Own | None) -> Iterator[Field]:
             for cipher in _CIPHERS12
         ]
         signer = (own.key_type, own.key) if own else None
-        yield Field(tuple(subjects), tuple(subjects.values()), plain, ecdsa, bulk, signer)
+        yield Field(tuple(subjects), tuple(subjects.values()), plain, ecdsa, bulk, lambda: _used(lease, bound), signer)
+
+
+def _used(*leases: Lease) -> float:
+    """Return our own processor seconds and those of the servers' processes so far."""
+    return time.process_time() + sum(float(lease.tell(ask(Question.METERS))["process"]) for lease in leases)
 
 
 def _place(lease: Lease, listener: Listener, context: ssl.SSLContext | None) -> Place:

@@ -24,6 +24,11 @@ def render_report(report: Report) -> Iterator[str]:
     """Yield the lines."""
     yield f"What TLS costs here: {report.library}, {report.seconds:.0f} s, one client and one server on loopback."
     yield "Figures are medians; ratios are medians over adjacent pairs; in brackets, between what four of five lie."
+    if report.machine_busy:
+        yield (
+            f"NOT ALONE: others kept {report.others_busy_processors:.1f} processors busy meanwhile, which makes "
+            "handshakes dearer and moves the ratios. Measure again where nothing else runs."
+        )
     yield from _requests(report.requests, report.reuse)
     yield from _bulk(report)
     yield from _handshakes(report.handshakes)

@@ -6,6 +6,9 @@ from enum import StrEnum
 from exporter.model.observation import Mode
 from exporter.model.target import TlsVersion
 
+BUSY_PROCESSORS = 0.25
+"""That others keep busy; the kernel counts by ticks, so that a machine with nobody else on it may show a tenth."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -116,6 +119,7 @@ class Report:
         reuse: over TLS, with a connection for each request and on one connection.
         missing: what could not be measured, and why.
         speed: seconds for each GiB by `openssl speed -evp aes-256-gcm`; None where that program is not there.
+        others_busy_processors: how many processors others kept busy meanwhile, on average; None where that is not told.
     """
 
     seconds: float
@@ -127,3 +131,9 @@ class Report:
     signatures: tuple[SignatureRow, ...]
     missing: tuple[str, ...]
     speed: float | None
+    others_busy_processors: float | None
+
+    @property
+    def machine_busy(self) -> bool | None:
+        """Whether others took so much that the figures are of a busy machine; None where that is not known."""
+        return None if self.others_busy_processors is None else self.others_busy_processors >= BUSY_PROCESSORS

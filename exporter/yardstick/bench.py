@@ -10,6 +10,7 @@ from exporter.model.bench import BulkRow, HandshakeRow, RateRow, Report, Role, S
 from exporter.model.target import TlsVersion
 from exporter.model.yardstick import Operation, Pair
 from exporter.yardstick.client import Client
+from exporter.yardstick.company import Company, read_busy
 from exporter.yardstick.handshakes import tabulate
 from exporter.yardstick.passes import Passes, Subject
 from exporter.yardstick.place import Place
@@ -51,6 +52,7 @@ class Field:
     Attributes:
         roles: what each subject is there for; ECDSA over TLS 1.3 comes first.
         bulk: in clear first.
+        used: tells the processor seconds of all that takes part so far, client and servers.
         signer: a key of the user's whose signatures are priced, too, and what its type is called.
     """
 
@@ -59,6 +61,7 @@ class Field:
     plain: Place
     tls: Place
     bulk: Sequence[Bulk]
+    used: Callable[[], float]
     signer: tuple[str, PrivateKey] | None = None
 
 
@@ -73,6 +76,7 @@ def measure(field: Field, seconds: float, speed: Callable[[], float | None], tic
         MeterError: it does not tell what it used.
     """
     began = time.monotonic()
+    company = Company(field.used, read_busy)
     client = Client()
     handshakes = _measure_handshakes(client, field, seconds * _SHARES["handshakes"], tick)
     requests = _measure_rates(
@@ -80,6 +84,7 @@ def measure(field: Field, seconds: float, speed: Callable[[], float | None], tic
     )
     reuse = _measure_rates(lambda: pair_reuse(client, field.tls, _NEW, _REQUESTS, 2), seconds * _SHARES["reuse"], tick)
     bulk, missing = _measure_bulk(client, field.bulk, seconds * _SHARES["bulk"], tick)
+    others = company.tell()
     return Report(
         seconds=time.monotonic() - began,
         library=ssl.OPENSSL_VERSION,
@@ -90,6 +95,7 @@ def measure(field: Field, seconds: float, speed: Callable[[], float | None], tic
         signatures=_price_signatures(field.signer),
         missing=missing,
         speed=speed(),
+        others_busy_processors=others,
     )
 
 

@@ -64,6 +64,7 @@ REPORT = Report(
     signatures=(SignatureRow("rsa-2048", 0.001, 0.0001),),
     missing=("X over TLS 1.3: the library agreed on Y",),
     speed=0.5,
+    others_busy_processors=0.1,
 )
 
 
@@ -157,6 +158,23 @@ def test_document_is_json() -> None:
     assert [0, 300, 0, 0] == [row["resumed"] for row in read["handshakes"]]
     assert read["bulk"][1]["server_cpu_seconds_per_gib"]["median"] == 1.0
     assert read["speed"] == 0.5
+    assert (0.1, False) == (read["others_busy_processors"], read["machine_busy"])
+
+
+@pytest.mark.parametrize(
+    ("others", "busy", "told"),
+    [
+        pytest.param(None, None, False, id="not known"),
+        pytest.param(0.2, False, False, id="next to nobody"),
+        pytest.param(1.25, True, True, id="others"),
+    ],
+)
+def test_busy_machine(others: float | None, busy: bool | None, told: bool) -> None:
+    """Figures of a busy machine say so ahead of all, in words and for programs."""
+    report = replace(REPORT, others_busy_processors=others)
+
+    assert busy is to_document(report)["machine_busy"]
+    assert told is list(render_report(report))[2].startswith("NOT ALONE: others kept 1.2 processors busy meanwhile")
 
 
 def run_bench(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -180,6 +198,7 @@ def test_all_is_as_it_was_meant(rsa_leaf: Leaf) -> None:
         assert row["server_cpu_seconds"]["median"] > 0
     assert {row["key_type"] for row in rows if row["role"] == "own"} == {"rsa-2048"}
     assert report["missing"] == []
+    assert report["others_busy_processors"] >= 0
     assert [None, "1.3", "1.3", "1.2", "1.2"] == [row["tls"] for row in report["bulk"]]
     assert {"ecdsa-p256", "rsa-2048"} == {row["key_type"] for row in report["signatures"]}
 
