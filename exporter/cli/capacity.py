@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import math
 import socket
 import sys
 import time
@@ -15,7 +16,7 @@ from exporter.cli.capacity_table import render_end, render_head, render_step
 from exporter.config.problem import RefusedError
 from exporter.config.values import parse_endpoint, parse_host
 from exporter.load.capacity import Capacity, Plan, measure_closed, measure_open
-from exporter.load.crew import Crew, CrewError, cores, hire
+from exporter.load.crew import Crew, CrewError, SiteError, cores, hire
 from exporter.load.document import to_document
 from exporter.load.orders import Site
 from exporter.load.picture import NoPictureError, draw, find_painter
@@ -30,6 +31,8 @@ MEASURED, MISSED, NOT_MEASURED = 0, 1, 2
 _CLIENTS = 32
 _START_RATE = 100.0
 _PRECISION = 0.03
+_FEWEST = 5
+"""Connections of a step by `find`; fewer say nothing of what is sustained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +63,20 @@ class WordsError(Exception):
 def capacity(words: Namespace) -> int:
     """Measure, print what was found, and return the exit code."""
     try:
-        site, bounds = _site(words)
+        site, bounds, where = _site(words)
         requirements = _check(words, bounds)
         painter = find_painter() if words.plot else None
         if words.plot:
             _try(words.plot)
         with hire(site, words.processes or cores()) as crew:
-            found = _measure(words, crew, bounds)
+            found = _measure(words, where, crew, bounds)
             outcomes = [judge(each, found) for each in requirements]
             _tell(words, site, crew, found, outcomes)
         if painter is not None:
             _write(words.plot, draw(painter, f"{words.where}, TLS handshakes", found))
+    except SiteError as error:
+        print(f"tlsprobe capacity: {where}: {error}", file=sys.stderr)
+        return NOT_MEASURED
     except (WordsError, NoPictureError, CrewError) as error:
         print(f"tlsprobe capacity: {error}", file=sys.stderr)
         return NOT_MEASURED
@@ -102,8 +108,8 @@ def _unwritable(file: Path, error: OSError) -> WordsError:
     return WordsError(f"--plot: {file} cannot be written: {error.strerror}; name a file where you may write")
 
 
-def _site(words: Namespace) -> tuple[Site, Bounds]:
-    """Return the server to go to, if we may."""
+def _site(words: Namespace) -> tuple[Site, Bounds, str]:
+    """Return the server to go to, if we may, and how it is called."""
     try:
         endpoint = parse_endpoint(words.where)
     except RefusedError as refusal:
@@ -111,8 +117,8 @@ def _site(words: Namespace) -> tuple[Site, Bounds]:
     try:
         found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
     except OSError:
-        raise WordsError(f"{endpoint.host} has no address") from None
-    host = str(found[0][4][0])
+        raise WordsError(f"{endpoint.host} has no address: look for a slip of the pen, or name an address") from None
+    host, *others = dict.fromkeys(str(entry[4][0]) for entry in found)
     name = endpoint.host if words.server_name is None else _server_name(words.server_name)
     here = ipaddress.ip_address(host.partition("%")[0]).is_loopback
     if not here and not words.operated:
@@ -129,7 +135,18 @@ def _site(words: Namespace) -> tuple[Site, Bounds]:
         path=None if words.no_http else words.path,
         timeout=words.timeout,
     )
-    return site, _HERE if here else AWAY
+    return site, _HERE if here else AWAY, spell_where(words.where, host, others)
+
+
+def spell_where(where: str, host: str, others: Sequence[str]) -> str:
+    """Return what was typed and what it stood for, where that is another thing.
+
+    Args:
+        others: addresses of the same name that are left alone.
+    """
+    if others:
+        return f"{where} at {host}, the first of its addresses and the only one used, beside {', '.join(others)}"
+    return where if host in where else f"{where} at {host}"
 
 
 def _server_name(text: str) -> str:
@@ -142,9 +159,9 @@ def _server_name(text: str) -> str:
 def _check(words: Namespace, bounds: Bounds) -> list[Requirement]:
     """Refuse what makes no sense together or exceeds a bound, and return the pass lines."""
     if words.plot and words.rate is None:
-        raise WordsError("--plot shows latency against rate, so it needs --rate")
+        raise WordsError("--plot shows latency against rate, so it needs --rate, such as --rate find")
     if words.background and words.no_http:
-        raise WordsError("--background-rps cannot be used with --no-http")
+        raise WordsError("--background-rps cannot be used with --no-http: leave one of them out")
     if not words.path.startswith("/") or not words.path.isascii() or not words.path.isprintable() or " " in words.path:
         raise WordsError("--path: it must begin with a slash and hold visible ASCII characters alone")
     for option, value, most in (
@@ -154,14 +171,19 @@ def _check(words: Namespace, bounds: Bounds) -> list[Requirement]:
         ("--seconds", words.seconds, bounds.step),
     ):
         if value > most:
-            raise WordsError(f"{option} {value:g}: at most {most:g} there")
+            raise WordsError(f"{option} {value:g} is too much: at most {most:g} where {words.where} is; lower it")
+    if words.rate and words.rate[0] * words.seconds < 1:
+        raise WordsError(
+            f"--rate {words.rate[0]:g} makes no connection in {words.seconds:g} s: raise it, or --seconds to "
+            f"{math.ceil(1 / words.rate[0])} or more"
+        )
     try:
         requirements = [parse_requirement(text) for text in words.require]
     except ValueError as error:
         raise WordsError(f"--require: {error}") from None
     for each in requirements:
         if each.mode is not None and each.mode not in _modes(words):
-            raise WordsError(f"--require {each.text}: --mode {words.mode} does not measure that")
+            raise WordsError(f"--require {each.text}: --mode {words.mode} does not measure that; --mode both does")
     return requirements
 
 
@@ -169,7 +191,7 @@ def _modes(words: Namespace) -> tuple[Mode, ...]:
     return (Mode.FULL, Mode.RESUMED) if words.mode == "both" else (Mode(words.mode),)
 
 
-def _measure(words: Namespace, crew: Crew, bounds: Bounds) -> list[Capacity]:
+def _measure(words: Namespace, where: str, crew: Crew, bounds: Bounds) -> list[Capacity]:
     modes, clients = _modes(words), words.workers or _CLIENTS
     if words.rate is None and clients > crew.most:
         raise CrewError(
@@ -178,11 +200,14 @@ def _measure(words: Namespace, crew: Crew, bounds: Bounds) -> list[Capacity]:
         )
     if Mode.RESUMED in modes and not crew.scouted.resumes:
         if words.mode == "resumed" and not words.require:
-            raise CrewError("the server does not resume its own session, so there is nothing to measure")
+            raise CrewError(
+                "the server does not resume its own session, so there is nothing to measure: let it issue tickets, "
+                "or use --mode full"
+            )
         modes = tuple(mode for mode in modes if mode is not Mode.RESUMED)
     if not words.json:
         busy = clients if words.rate is None else None
-        print("\n".join(render_head(words.where, crew.scouted, crew.size, busy, words.seconds)), flush=True)
+        print("\n".join(render_head(where, crew.scouted, crew.size, busy, words.seconds)), flush=True)
     limits = [each.bound for each in map(parse_requirement, words.require) if each.name == "p99"]
     plan = Plan(words.seconds, bounds.rate, words.background, min(limits, default=None))
     until = time.monotonic() + bounds.total
@@ -200,7 +225,11 @@ def _measure(words: Namespace, crew: Crew, bounds: Bounds) -> list[Capacity]:
 
 
 def _rates(words: Namespace, bounds: Bounds) -> Rates:
-    return Ladder(words.rate) if words.rate else Search(_START_RATE, bounds.rate, _PRECISION)
+    return (
+        Ladder(words.rate)
+        if words.rate
+        else Search(_START_RATE, bounds.rate, _PRECISION, max(1.0, _FEWEST / words.seconds))
+    )
 
 
 def _tell(words: Namespace, site: Site, crew: Crew, found: Sequence[Capacity], outcomes: Sequence[Outcome]) -> None:

@@ -53,7 +53,10 @@ def render_end(found: Sequence[Capacity], outcomes: Sequence[Outcome], *, unresu
         yield from _render_mode(capacity)
     if unresumable:
         yield ""
-        yield "resumed: the server does not resume its own session, so there was nothing to measure."
+        yield (
+            "resumed: the server does not resume its own session, so there was nothing to measure. If it should, "
+            "`tlsprobe probe` says more."
+        )
     if outcomes:
         yield ""
     for outcome in outcomes:
@@ -80,7 +83,10 @@ def _remarks(capacity: Capacity, best: Step) -> Iterator[str]:
         else:
             yield f"  {best.resumed:,} of {best.completed:,} were resumed, by the TLS library's own word."
         if not best.resumption_held:
-            yield "  That is no ceiling for resumed handshakes: too many were full."
+            yield (
+                "  That is no ceiling for resumed handshakes: too many were full. Measure one server alone, whose "
+                "tickets none but itself issues."
+            )
     if best.busy > BUSY:
         yield (
             f"  The generator was measured: its busiest process used {best.busy * 100:.0f} % of the time that it could "

@@ -15,6 +15,7 @@ from exporter.load.orders import Message, Order, Scouted, Site, Tally, encode, r
 
 # Run with -P, so that the folder that we were started in cannot put other modules in the library's place.
 _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from exporter.load.worker import main; main()"
+_ENDED = "a worker process has ended, maybe for want of memory; try again, with fewer --processes"
 _END_SECONDS = 2.0
 _NOTICE_SECONDS = 0.1
 """From an order to its beginning, so that all workers have read it by then."""
@@ -22,6 +23,10 @@ _NOTICE_SECONDS = 0.1
 
 class CrewError(RuntimeError):
     """The workers cannot do what they are for; the message says why."""
+
+
+class SiteError(CrewError):
+    """The site does not answer as it should."""
 
 
 class Crew:
@@ -39,11 +44,11 @@ class Crew:
         answers = [_read(worker, Scouted) for worker in workers]
         for answer in answers:
             if answer.problem:
-                raise CrewError(answer.problem)
+                raise SiteError(answer.problem)
         self.scouted = answers[0]
         self.most = sum(answer.most for answer in answers)
         if self.most < self.size:
-            raise CrewError("no connection can be begun: too few files may be open (ulimit -n)")
+            raise CrewError("no connection can be begun: too few files may be open; raise `ulimit -n`")
 
     @property
     def size(self) -> int:
@@ -72,7 +77,8 @@ def hire(site: Site, workers: int) -> Iterator[Crew]:
     """Run so many workers for a site until the block ends; they also end when we do, however that comes about.
 
     Raises:
-        CrewError: they cannot be started, or the site does not answer as it should.
+        SiteError: the site does not answer as it should.
+        CrewError: they cannot be started.
     """
     with ExitStack() as stack:
         hired: list[subprocess.Popen[bytes]] = []
@@ -95,7 +101,7 @@ def _start() -> "subprocess.Popen[bytes]":
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
         )
     except OSError as error:
-        raise CrewError(f"a worker cannot be started: {error}") from None
+        raise CrewError(f"a worker cannot be started: {error}; fewer --processes may do") from None
 
 
 def _dismiss(worker: "subprocess.Popen[bytes]") -> None:
@@ -116,14 +122,14 @@ def _send(worker: "subprocess.Popen[bytes]", frame: bytes) -> None:
         pipe.write(frame)
         pipe.flush()
     except OSError:
-        raise CrewError("a worker has ended") from None
+        raise CrewError(_ENDED) from None
 
 
 def _read(worker: "subprocess.Popen[bytes]", kind: type[Message]) -> Message:
     try:
         return read(kind, _piped(worker.stdout).read)
     except EOFError:
-        raise CrewError("a worker has ended") from None
+        raise CrewError(_ENDED) from None
 
 
 def _piped(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -37,6 +37,7 @@ def to_document(
         "server_name": site.server_name,
         "tls": scouted.version.removeprefix("TLSv"),
         "cipher": scouted.cipher,
+        "resumes": scouted.resumes,
         "single_use_tickets": scouted.single_use,
         "modes": {each.mode.value: _capacity(each) for each in capacities},
         "requirements": [

@@ -3,6 +3,7 @@
 import select
 import time
 
+from exporter.load.advice import advise
 from exporter.load.entrance import Entrance
 from exporter.load.orders import Scouted
 from exporter.load.visit import Visit
@@ -24,7 +25,7 @@ def scout(entrance: Entrance, *, politely: bool = False) -> Scouted:
     entrance.says_goodbye = True
     first = _visit(entrance, resume=False)
     if isinstance(first, Failure):
-        return Scouted(problem=str(first))
+        return Scouted(problem=f"the first connection failed, {first}: {advise(first, entrance.site)}")
     tls = first.link.tls
     if not entrance.request and tls.version() == "TLSv1.3":
         entrance.awaits_tickets = _hears_more(first)

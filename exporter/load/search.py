@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-_LEAST = 1.0
-
 
 class Rates(Protocol):
     """Yields rates to try, and is told whether the last one was sustained."""
@@ -41,12 +39,14 @@ class Search:
         start: the first rate to try, a second.
         most: no rate above it is tried.
         precision: how far the lowest rate that was not sustained may lie above the highest that was, as a share.
+        least: no rate below it is tried.
     """
 
-    def __init__(self, start: float, most: float, precision: float) -> None:
+    def __init__(self, start: float, most: float, precision: float, least: float = 1.0) -> None:
         self._rate = min(start, most)
         self._most = most
         self._precision = precision
+        self._least = least
         self._good: float | None = None
         self._bad: float | None = None
 
@@ -63,7 +63,7 @@ class Search:
             if good >= self._most:
                 return None
             self._rate = min(good * 2, self._most)
-        return self._rate if self._rate >= _LEAST else None
+        return self._rate if self._rate >= self._least else None
 
     def note(self, *, sustained: bool) -> None:
         """Narrow down."""

@@ -50,14 +50,47 @@ def keep_silent(accepted: socket.socket) -> None:
         pass
 
 
+def speak_clear(accepted: socket.socket) -> None:
+    """Answer in clear, as a web server without TLS does."""
+    accepted.recv(65536)
+    accepted.sendall(make_answer("400 Bad Request"))
+
+
 def answer(leaf: Leaf, status: str) -> Behaviour:
     """Return one that speaks TLS, and answers any request with a status."""
-    context = server_context(leaf)
+    return _over(server_context(leaf), make_answer(status))
 
+
+def shake_only(leaf: Leaf) -> Behaviour:
+    """Return one that speaks TLS, and hangs up on any request."""
+    return _over(server_context(leaf), b"")
+
+
+def only_tls13(leaf: Leaf) -> Behaviour:
+    """Return one that speaks no other version."""
+    context = server_context(leaf)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    return _over(context, make_answer("200 OK"))
+
+
+def without_tickets(leaf: Leaf) -> Behaviour:
+    """Return one that resumes nothing."""
+    context = server_context(leaf)
+    context.num_tickets = 0
+    context.options |= ssl.OP_NO_TICKET
+    return _over(context, make_answer("200 OK"))
+
+
+def make_answer(status: str) -> bytes:
+    """Return an answer without a body."""
+    return f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def _over(context: ssl.SSLContext, said: bytes) -> Behaviour:
     def behave(accepted: socket.socket) -> None:
         with context.wrap_socket(accepted, server_side=True) as tls:
             tls.recv(65536)
-            tls.sendall(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+            tls.sendall(said)
 
     return behave
 

@@ -78,6 +78,13 @@ def test_ladder_ends_at_the_first_that_is_not_sustained() -> None:
     assert found.rate == pytest.approx(200.0, rel=0.01)
 
 
+def test_search_ends_at_its_least() -> None:
+    """Where next to nothing is sustained, no rate is tried of which too few connections would be due."""
+    found = measure_open(refusing(0.01), Mode.FULL, Search(100.0, 1e6, 0.02, least=10.0), PLAN, unheard)
+
+    assert min(step.offered for step, _ in found.steps) == pytest.approx(12.5, rel=0.05)
+
+
 def test_nothing_is_sustained() -> None:
     """A server that takes nobody has no ceiling, and no pass line is met."""
     found = measure_open(refusing(0.01), Mode.FULL, Search(100.0, 1e6, 0.02), PLAN, unheard)

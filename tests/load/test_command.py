@@ -7,14 +7,26 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from exporter.cli import main
+from exporter.cli.capacity import spell_where
 from exporter.model.target import Address
+from tests.load.peers import (
+    Behaviour,
+    answer,
+    close_at_once,
+    keep_silent,
+    listen,
+    only_tls13,
+    shake_only,
+    speak_clear,
+    without_tickets,
+)
 from tests.servers import nginx
 from tests.servers.certificates import Leaf
 from tests.servers.ports import Ports
@@ -80,7 +92,9 @@ def test_open_loop_for_people(where: str, tmp_path: Path, capsys: pytest.Capture
         pytest.param(["127.0.0.1:1", "--no-http", "--background-rps", "9"], "cannot be used", id="no requests"),
         pytest.param(["127.0.0.1:1", "--path", "x y"], "must begin with a slash", id="path"),
         pytest.param(["127.0.0.1:1", "--require", "fast"], '"fast" is no pass line', id="pass line"),
-        pytest.param(["127.0.0.1:1", "--mode", "full", "--require", "resumed>=1"], "does not measure", id="mode"),
+        pytest.param(["127.0.0.1:1", "--mode", "full", "--require", "resumed>=1"], "--mode both does", id="mode"),
+        pytest.param(["127.0.0.1:1", "--rate", "0.01"], "--seconds to 100 or more", id="rate that makes nothing due"),
+        pytest.param(["nowhere.invalid:1"], "has no address: look for", id="no address"),
         pytest.param(["https://127.0.0.1"], "is no address", id="a URL"),
         pytest.param(["127.0.0.1:1", "--server-name", "a\r\nX: y"], "--server-name: ", id="name with a header in it"),
         pytest.param(["127.0.0.1:1", "--server-name", f"{'a' * 64}.example"], "--server-name: ", id="label too long"),
@@ -202,10 +216,82 @@ def _runs(pid: str) -> bool:
         return False
 
 
+@pytest.mark.parametrize(
+    ("where", "others", "expected"),
+    [
+        pytest.param("127.0.0.1:1", (), "127.0.0.1:1", id="an address"),
+        pytest.param("[::1]:1", (), "[::1]:1", id="an address of version 6"),
+        pytest.param("a:1", (), "a:1 at 127.0.0.1", id="a name"),
+        pytest.param(
+            "a:1", ("::1",), "a:1 at 127.0.0.1, the first of its addresses and the only one used, beside ::1", id="two"
+        ),
+    ],
+)
+def test_which_address(where: str, others: tuple[str, ...], expected: str) -> None:
+    """It is told which address of a name is measured, and which are not."""
+    host = "::1" if where.startswith("[") else "127.0.0.1"
+
+    assert expected == spell_where(where, host, others)
+
+
+@pytest.mark.parametrize(
+    ("behave", "words", "expected"),
+    [
+        pytest.param(lambda _: close_at_once, [], "look into the server's log", id="closes at once"),
+        pytest.param(lambda _: keep_silent, [], "handshake: timeout: look whether the server is well", id="silent"),
+        pytest.param(lambda leaf: answer(leaf, "503 No"), [], "answers 429 or 5xx to GET /: name a --path", id="503"),
+        pytest.param(lambda _: speak_clear, [], "name a port that speaks TLS from the first byte", id="in clear"),
+        pytest.param(shake_only, [], "GET / is not answered: name another --path, or", id="no HTTP"),
+        pytest.param(
+            only_tls13, ["--tls", "1.2"], "does not speak that version: name another with --tls", id="version"
+        ),
+    ],
+)
+def test_first_connection_fails(
+    behave: Callable[[Leaf], Behaviour],
+    words: list[str],
+    expected: str,
+    leaf: Leaf,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Where not even one connection works, it is told of which server, what happened, and what to look at."""
+    with listen(behave(leaf)) as address:
+        assert main(["capacity", str(address), "--processes", "1", "--timeout", "0.5", *words]) == 2
+    said = capsys.readouterr().err
+
+    assert said.startswith(f"tlsprobe capacity: {address}: the first connection failed, ")
+    assert expected in said
+
+
+def test_server_that_does_not_resume(leaf: Leaf, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server without tickets is measured in full handshakes, with a word on the others; alone those are refused."""
+    command = ["--processes", "1", "--workers", "1", "--seconds", "0.5", "--timeout", "30"]
+    with listen(without_tickets(leaf)) as address:
+        assert main(["capacity", str(address), *command, "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert main(["capacity", str(address), *command, "--mode", "resumed"]) == 2
+    assert "let it issue tickets, or use --mode full" in capsys.readouterr().err
+
+    assert document["resumes"] is False
+    assert ["full"] == list(document["modes"])
+
+
+@pytest.mark.servers("nginx")
+def test_address_of_version_6(tmp_path: Path, ports: Ports, leaf: Leaf, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server on the loopback address of IPv6 is on loopback, too."""
+    address = Address("::1", ports.claim())
+    with nginx.start(tmp_path, address, nginx.Settings(leaf=leaf)):
+        assert main(["capacity", str(address), *QUICK, "--workers", "1", "--mode", "full", "--json"]) == 0
+
+    assert str(address) == json.loads(capsys.readouterr().out)["address"]
+
+
 def test_nobody_listens(ports: Ports, capsys: pytest.CaptureFixture[str]) -> None:
     """A server that is not there cannot be measured, which is no missed pass line."""
     assert main(["capacity", f"127.0.0.1:{ports.claim()}", *QUICK, "--require", "full>=1"]) == 2
-    assert "connection refused" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "connection refused" in said
+    assert "look whether a server listens there, on port" in said
 
 
 @pytest.mark.servers("nginx")
