@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 import yaml
 
-from exporter.config.document import MAX_DEPTH, MAX_VALUES, Tree, resolve
 from exporter.config.problem import Findings, Place
+from exporter.config.scalars import Tree, resolve
+
+MAX_VALUES = 400_000
+MAX_DEPTH = 20
 
 _Loader: "type[yaml.SafeLoader | yaml.CSafeLoader]" = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRING_TAGS = (None, "!", "tag:yaml.org,2002:str")

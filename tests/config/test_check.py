@@ -11,11 +11,12 @@ from jsonschema import Draft202012Validator
 
 from exporter.config import schema
 from exporter.config.check import check
-from exporter.config.document import Tree, compose
+from exporter.config.document import compose
 from exporter.config.json_schema import json_schema
 from exporter.config.kinds import SecretSection, Section
 from exporter.config.load import load
 from exporter.config.problem import Findings
+from exporter.config.scalars import Tree
 from exporter.model.fingerprint import salt_of
 from tests.servers.certificates import Authority, Leaf
 

@@ -5,8 +5,10 @@ import time
 
 import pytest
 
-from exporter.config.document import MAX_BYTES, MAX_DEPTH, Tree, compose, resolve
+from exporter.config.composer import MAX_DEPTH
+from exporter.config.document import MAX_BYTES, compose
 from exporter.config.problem import MAX_PROBLEMS, ConfigError, Findings
+from exporter.config.scalars import Tree, resolve
 
 
 def composed(text: str) -> Tree:

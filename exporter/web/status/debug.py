@@ -12,7 +12,7 @@ from exporter.verdict.findings import asides_of, dangers_of, differences_of, eve
 from exporter.verdict.offers import outcome_of
 from exporter.verdict.sentence import explain
 from exporter.web.status.html import visible
-from exporter.web.status.probe import Probed
+from exporter.web.status.probed import Probed
 from exporter.web.status.words import milliseconds, spaced
 
 _STRUCK = "<struck out>"

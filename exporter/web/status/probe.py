@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import defaultdict
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 from aiohttp import web
@@ -15,8 +15,8 @@ from exporter.metrics.faults import Faults
 from exporter.metrics.ledger import Ledger
 from exporter.model.failure import Failure, Reason, Stage
 from exporter.model.target import Target
-from exporter.model.verdicts import RoundResult
 from exporter.web.status.history import History
+from exporter.web.status.probed import Probed
 from exporter.web.status.status import MakeRound
 
 TIMEOUT_HEADER = "X-Prometheus-Scrape-Timeout-Seconds"
@@ -38,27 +38,6 @@ probe_success {success:d}
 # TYPE probe_duration_seconds gauge
 probe_duration_seconds {seconds:.6f}
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """What came of a probe.
-
-    Attributes:
-        result: None where there was none in time.
-        seconds: that it took, the wait for its turn included.
-        failure: why there is no result.
-    """
-
-    target: Target
-    result: RoundResult | None
-    seconds: float
-    failure: Failure | None = None
-
-    @property
-    def success(self) -> bool:
-        """Whether all backends answered and nothing failed."""
-        return self.result is not None and bool(self.result.backends) and not self.result.failures
 
 
 class Desk:
