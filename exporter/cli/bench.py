@@ -1,5 +1,6 @@
 """`tlsprobe bench`: what TLS costs on this machine."""
 
+import errno
 import json
 import ssl
 import sys
@@ -31,6 +32,7 @@ _CHACHA13 = "TLS_CHACHA20_POLY1305_SHA256"
 _AES13 = "TLS_AES_256_GCM_SHA384"
 _CIPHERS12 = ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305")
 _SPEED_SECONDS = 1
+_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 def bench(seconds: float, certificate: Path | None, key: Path | None, *, as_json: bool) -> int:
@@ -39,11 +41,21 @@ def bench(seconds: float, certificate: Path | None, key: Path | None, *, as_json
         own = read_own(certificate, key) if certificate is not None and key is not None else None
         with _field(own) as field, _progress(seconds) as tick:
             report = measure(field, seconds, lambda: ask_openssl(_SPEED_SECONDS), tick)
-    except (OSError, MeterError, OwnCertificateError) as error:
-        print(f"cannot measure: {error}", file=sys.stderr)
+    except OwnCertificateError as error:
+        print(f"tlsprobe bench: {error}", file=sys.stderr)
+        return NOT_MEASURED
+    except (OSError, MeterError) as error:
+        print(f"tlsprobe bench: cannot measure: {_explain(error)}", file=sys.stderr)
         return NOT_MEASURED
     print(json.dumps(to_document(report), indent=2) if as_json else "\n".join(render_report(report)))
     return MEASURED
+
+
+def _explain(error: OSError | MeterError) -> str:
+    """Return what happened, and what may help."""
+    if isinstance(error, OSError) and error.errno in _FILES:
+        return f"{error.strerror}; raise `ulimit -n`"
+    return f"{error}; try again when this machine has less to do"
 
 
 def to_document(report: Report) -> dict[str, object]:

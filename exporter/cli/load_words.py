@@ -97,7 +97,7 @@ def _whole(what: str, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(most)) else 0
         if not 1 <= number <= most:
-            raise argparse.ArgumentTypeError(f'"{text}" is no number of {what}; allowed: 1 to {most}')
+            raise argparse.ArgumentTypeError(f'"{text}" is no number of {what}; allowed: 1 to {most}, in digits alone')
         return number
 
     return parse

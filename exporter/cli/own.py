@@ -48,7 +48,7 @@ def read_own(certificate: Path, key: Path) -> Own:
         leaf = x509.load_pem_x509_certificate(chain)
     except ValueError:
         raise OwnCertificateError(
-            f"--cert {certificate} holds no certificate in PEM; `openssl x509 -in {certificate}` makes one of DER"
+            f"--cert {certificate} holds no certificate in PEM; `openssl x509 -in {certificate}` prints one in DER so"
         ) from None
     facts = read_leaf(leaf.public_bytes(Encoding.DER), Chain()).facts
     if leaf.public_key() != private.public_key():
@@ -83,7 +83,7 @@ def _read_key(file: Path, secret: bytes) -> PrivateKeyTypes:
         ) from None
     except (ValueError, UnsupportedAlgorithm):
         raise OwnCertificateError(
-            f"--key {file} holds no private key in PEM; `openssl pkey -in {file}` makes one of DER"
+            f"--key {file} holds no private key in PEM; `openssl pkey -in {file}` prints one in DER so"
         ) from None
 
 

@@ -53,7 +53,7 @@ def _read(file: Path) -> Measured:
     except OSError as error:
         raise ValueError(
             f"--capacity: {file} cannot be read: {error.strerror}; "
-            f"`tlsprobe capacity HOST:PORT --json > {file}` writes one"
+            "name a file that holds what `tlsprobe capacity HOST:PORT --json` printed"
         ) from None
     try:
         return read_measured(text)

@@ -101,7 +101,9 @@ def _start() -> "subprocess.Popen[bytes]":
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
         )
     except OSError as error:
-        raise CrewError(f"a worker cannot be started: {error}; fewer --processes may do") from None
+        raise CrewError(
+            f"a worker cannot be started: {error.strerror}; raise `ulimit -n` and `-u`, or name fewer --processes"
+        ) from None
 
 
 def _dismiss(worker: "subprocess.Popen[bytes]") -> None:

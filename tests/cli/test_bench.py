@@ -222,6 +222,15 @@ def test_refused_words(words: list[str], told: str) -> None:
     assert done.stdout == ""
 
 
+def test_too_few_files() -> None:
+    """Where too few files may be open it is told what to raise."""
+    command = ["prlimit", "--nofile=12:12", *TLSPROBE, "bench", "--seconds", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 2
+    assert done.stderr == "tlsprobe bench: cannot measure: Too many open files; raise `ulimit -n`\n"
+
+
 def test_certificate_of_another_key(leaf: Leaf, rsa_leaf: Leaf) -> None:
     """A certificate and a key that do not belong together are told before anything is measured."""
     with pytest.raises(OwnCertificateError, match="is of another key than --key"):
@@ -265,7 +274,12 @@ def test_key_of_no_use(key: CertificateIssuerPrivateKeyTypes, expected: str, tmp
         pytest.param(
             False, b"secret", r"own\.key is encrypted, .*; `openssl pkey -in .*own\.key` prints", id="encrypted"
         ),
-        pytest.param(True, None, r"--key .*own\.pem holds no private key in PEM; `openssl", id="the wrong way round"),
+        pytest.param(
+            True,
+            None,
+            r"--key .*own\.pem holds no private key in PEM; `openssl",
+            id="the wrong way round",
+        ),
     ],
 )
 def test_files_of_no_use(swap: bool, password: bytes | None, expected: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from exporter.cli import main
 from exporter.cli.capacity import spell_where
 from exporter.model.target import Address
+from tests.daemon import TLSPROBE
 from tests.load.peers import (
     Behaviour,
     answer,
@@ -205,6 +206,15 @@ def test_too_few_files(files: int, words: list[str], expected: str, where: str) 
     assert done.returncode == 2
     assert expected in done.stderr
     assert "ulimit -n" in done.stderr
+
+
+def test_too_few_files_for_workers() -> None:
+    """Nor can a worker be started without files, which is told with what to raise."""
+    command = ["prlimit", "--nofile=8:8", *TLSPROBE, "capacity", "127.0.0.1:1", *QUICK]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 2
+    assert "a worker cannot be started: Too many open files; raise `ulimit -n`" in done.stderr
 
 
 @pytest.mark.servers("nginx")
