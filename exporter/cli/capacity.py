@@ -206,8 +206,8 @@ def _measure(words: Namespace, where: str, crew: Crew, bounds: Bounds) -> list[C
             )
         modes = tuple(mode for mode in modes if mode is not Mode.RESUMED)
     if not words.json:
-        busy = clients if words.rate is None else None
-        print("\n".join(render_head(where, crew.scouted, crew.size, busy, words.seconds)), flush=True)
+        busy, processes = (clients, min(clients, crew.size)) if words.rate is None else (None, crew.size)
+        print("\n".join(render_head(where, crew.scouted, processes, busy, words.seconds)), flush=True)
     limits = [each.bound for each in map(parse_requirement, words.require) if each.name == "p99"]
     plan = Plan(words.seconds, bounds.rate, words.background, min(limits, default=None))
     until = time.monotonic() + bounds.total

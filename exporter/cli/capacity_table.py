@@ -26,7 +26,7 @@ _SQUEEZED = 0.25
 
 def render_head(where: str, scouted: Scouted, processes: int, clients: int | None, seconds: float) -> Iterator[str]:
     """Yield who is measured and how, and the table's heading."""
-    loop = "open loop" if clients is None else f"closed loop of {clients} clients"
+    loop = "open loop" if clients is None else f"closed loop of {'1 client' if clients == 1 else f'{clients} clients'}"
     plural = "1 process" if processes == 1 else f"{processes} processes"
     version = scouted.version.replace("TLSv", "TLS ")
     yield f"{where}  {version}, {scouted.cipher}; {loop}, {plural}, {seconds:g} s a step; times in ms"

@@ -65,11 +65,14 @@ class Crew:
             CrewError: a worker ended over it.
         """
         begin = time.monotonic() + _NOTICE_SECONDS
-        for number, worker in enumerate(self._workers):
-            clients = order.clients // self.size + (number < order.clients % self.size)
-            part = replace(order, begin=begin, number=number, workers=self.size, clients=clients)
+        # Without a client of its own, a worker's part would be one of an open loop.
+        workers = self._workers[: order.clients] if order.clients else self._workers
+        size = len(workers)
+        for number, worker in enumerate(workers):
+            clients = order.clients // size + (number < order.clients % size)
+            part = replace(order, begin=begin, number=number, workers=size, clients=clients)
             _send(worker, encode(part))
-        return [_read(worker, Tally) for worker in self._workers]
+        return [_read(worker, Tally) for worker in workers]
 
 
 @contextmanager

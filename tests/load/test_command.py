@@ -62,6 +62,17 @@ def test_closed_loop(where: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.servers("nginx")
+def test_fewer_clients_than_processes(where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A process for which no client is left makes no load, and least of all by the clock."""
+    assert main(["capacity", where, *QUICK, "--json", "--workers", "1", "--mode", "full"]) == 0
+    ((step,),) = (mode["steps"] for mode in json.loads(capsys.readouterr().out)["modes"].values())
+
+    # One client has one connection under way at each end of the time.
+    assert step["completed"] - 1 <= step["due"] <= step["completed"] + 1
+    assert step["handshake_seconds"]["p50"] < 0.5
+
+
+@pytest.mark.servers("nginx")
 def test_open_loop_for_people(where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each step is a line, a missed pass line ends with exit code 1, and the picture needs nothing from elsewhere."""
     picture = tmp_path / "p99.svg"
