@@ -84,13 +84,13 @@ def _remarks(capacity: Capacity, best: Step) -> Iterator[str]:
             yield f"  {best.resumed:,} of {best.completed:,} were resumed, by the TLS library's own word."
         if not best.resumption_held:
             yield (
-                "  That is no ceiling for resumed handshakes: too many were full. Measure one server alone, whose "
-                "tickets none but itself issues."
+                "  That is no ceiling for resumed handshakes: too many were full. Measure one server alone; --mode "
+                "resumed leaves out the full handshakes, which may have filled its cache of sessions."
             )
     if best.busy > BUSY:
         yield (
             f"  The generator was measured: its busiest process used {best.busy * 100:.0f} % of the time that it could "
-            "have had. Give it more cores (--processes), or a machine of its own."
+            "have had. Give it more cores (--processes, with a client for each), or a machine of its own."
         )
     elif capacity.generator_bound:
         yield "  The generator was measured: it could not begin connections when they were due."
