@@ -22,7 +22,7 @@ UNWELCOME = frozenset(
         TargetState.SPLIT,
     }
 )
-"""States that are well only where they are meant."""
+"""States that are well only where `expect` allows them."""
 
 
 class Tone(IntEnum):

@@ -21,7 +21,7 @@ _SIGNS: Mapping[OfferOutcome, tuple[str, str]] = MappingProxyType(
 )
 _WELL = frozenset({BackendState.RESUMES, BackendState.STATEFUL})
 _QUIET = frozenset({BackendState.UNKNOWN, BackendState.NOT_SPOKEN})
-_REFUSED, _MEANT = ("✗", "no", "refused"), ("✗", "mute", "refused, as meant")
+_REFUSED, _MEANT = ("✗", "no", "refused"), ("✗", "mute", "refused, as allowed")
 _LEGEND = (
     ("✓", "yes", "accepted"),
     _REFUSED,

@@ -56,7 +56,7 @@ def state_words(facts: VersionFacts) -> str:
     """Return a version's state in words."""
     if not speaks(facts):
         return "not spoken"
-    return f"{spaced(facts.state)}, as meant" if facts.healthy and facts.state in UNWELCOME else spaced(facts.state)
+    return f"{spaced(facts.state)}, as allowed" if facts.healthy and facts.state in UNWELCOME else spaced(facts.state)
 
 
 def spaced(name: str) -> str:

@@ -159,7 +159,7 @@ async def test_what_is_meant_is_not_red(backends: Fleet, credentials: Credential
         await asyncio.to_thread(backends.obey, Order(2, "key 1"))
 
     for body in (page, overview):
-        assert "split, as meant" in body
+        assert "split, as allowed" in body
         assert "bar-bad" not in body
         assert not re.search(r'class="(chip|piece|row|word) bad"', body)
         assert not re.search(r'class="[^"]*\bodd\b', body)
@@ -180,15 +180,15 @@ async def test_resumption_that_is_meant_to_be_off(
             page = (await get(f"{url}/targets/off", Accept_Encoding="identity")).body.decode()
             overview = (await get(f"{url}/", Accept_Encoding="identity")).body.decode()
 
-    assert "broken, as meant" in page
-    assert "no tickets, as meant" in page
+    assert "broken, as allowed" in page
+    assert "no tickets, as allowed" in page
     assert "did not take the session ids back" in page
     for body in (page, overview):
         assert "bar-bad" not in body
         assert not re.search(r'class="(?!tile)[^"]*\bbad\b', body)  # but for the count of targets that are down
     assert 'class="piece mute"' in page
     assert re.search(r'class="offer mute home"[^>]*refused', page)
-    assert "refused, as meant" in page
+    assert "refused, as allowed" in page
     assert not re.search(r'class="(offer|sign)[^"]*\bno\b[^>]*>✗', page)
 
 
