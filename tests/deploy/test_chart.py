@@ -165,6 +165,14 @@ def test_health_is_asked_where_it_is_told(web: Object, path: str, port: str) -> 
         pytest.param({"existingSecret": "a", "config": TARGETS}, "without effect", id="two configurations"),
         pytest.param({"existingSecret": "a", "existingConfigMap": "b"}, "one of them", id="two of somebody's"),
         pytest.param({"route": {"enabled": True}}, "parentRefs", id="route to nowhere"),
+        pytest.param({"ingress": {"enabled": True}}, "hosts", id="ingress of nobody"),
+        pytest.param(
+            {"persistence": {"enabled": True}, "strategy": {"type": "RollingUpdate"}}, "Recreate", id="two at one volume"
+        ),
+        pytest.param({"web": {"port": 10508}}, "healthPort are both 10508", id="one port for two"),
+        pytest.param({"config": {"listen": [":9000"]}}, "web.port, which is 10507", id="a port that leads nowhere"),
+        pytest.param({"podLabels": {"app.kubernetes.io/name": "x"}}, "nameOverride", id="pods that nothing selects"),
+        pytest.param({"commonLabels": {"app.kubernetes.io/version": "1"}}, "commonLabels", id="a label twice"),
         pytest.param({"probe": {"enabled": True}}, "probe.targets", id="nobody to probe"),
         pytest.param({"probe": {"enabled": True, "target": ["shop"]}}, "target", id="misspelt inside"),
         pytest.param({"kubernetesDiscovery": {"namespaces": ["a b"]}}, "namespaces", id="no namespace"),
@@ -186,6 +194,11 @@ def test_what_cannot_work_is_refused(values: Object, words: str) -> None:
     """The message names the value."""
     with pytest.raises(helm_python.HelmError, match=words):
         render(values)
+
+
+def test_a_port_that_is_told_twice() -> None:
+    """A configuration may say where to listen, if it says what is so."""
+    assert render({"config": {"listen": ["0.0.0.0:10507"]}})
 
 
 @pytest.mark.parametrize(

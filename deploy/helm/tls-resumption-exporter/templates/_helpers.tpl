@@ -146,6 +146,15 @@ annotations:
 {{- if and $v.probe.enabled (eq (include "tlsprobe.probed" .) "[]") }}{{ fail "probe.targets: name the targets, since `config` has none" }}{{ end -}}
 {{- if and $v.probe.enabled $v.sharded }}{{ fail "probe asks any pod of the service, and with `sharded` only one knows a target" }}{{ end -}}
 {{- if and (include "tlsprobe.asksApiServer" .) $v.rbac.create (eq (include "tlsprobe.serviceAccountName" .) "default") }}{{ fail "kubernetesDiscovery would give its rights to every pod that runs as the service account `default`; set serviceAccount.create, serviceAccount.name, or rbac.create to false" }}{{ end -}}
+{{- if and $v.ingress.enabled (not $v.ingress.hosts) }}{{ fail "ingress needs hosts" }}{{ end -}}
+{{- if and $v.persistence.enabled (eq $v.kind "Deployment") (ne (default "Recreate" $v.strategy.type) "Recreate") }}{{ fail (printf "strategy.type: %s would start a pod beside the one that holds the volume; with persistence a Deployment takes Recreate" $v.strategy.type) }}{{ end -}}
+{{- if eq (int $v.web.port) (int $v.web.healthPort) }}{{ fail (printf "web.port and web.healthPort are both %d; each needs a port of its own" (int $v.web.port)) }}{{ end -}}
+{{- if and (kindIs "map" $v.config) (kindIs "slice" $v.config.listen) }}{{ range $v.config.listen }}{{ if not (hasSuffix (printf ":%d" (int $v.web.port)) (toString .)) }}{{ fail (printf "config.listen: %v would be without effect; pods listen at web.port, which is %d" . (int $v.web.port)) }}{{ end }}{{ end }}{{ end -}}
+{{- range $place, $labels := dict "commonLabels" $v.commonLabels "podLabels" $v.podLabels "service.labels" $v.service.labels -}}
+{{- range $name := list "helm.sh/chart" "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" -}}
+{{- if hasKey $labels $name }}{{ fail (printf "%s: %s is the chart's own; nameOverride changes the name" $place $name) }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- if and $v.route.enabled (not $v.route.parentRefs) }}{{ fail "route needs parentRefs" }}{{ end -}}
 {{- range $name, $monitor := dict "serviceMonitor" $v.serviceMonitor "podMonitor" $v.podMonitor "probe" $v.probe -}}
 {{- if and $monitor.enabled $monitor.basicAuth (eq (include "tlsprobe.scheme" (dict "root" $ "scheme" $monitor.scheme)) "http") }}{{ fail (printf "%s.basicAuth would send the password in clear; it needs scheme: https" $name) }}{{ end -}}
