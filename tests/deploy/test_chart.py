@@ -167,7 +167,7 @@ def test_health_is_asked_where_it_is_told(web: Object, path: str, port: str) -> 
         pytest.param({"route": {"enabled": True}}, "parentRefs", id="route to nowhere"),
         pytest.param({"ingress": {"enabled": True}}, "hosts", id="ingress of nobody"),
         pytest.param(
-            {"persistence": {"enabled": True}, "strategy": {"type": "RollingUpdate"}}, "Recreate", id="two at one volume"
+            {"persistence": {"enabled": True}, "strategy": {"type": "RollingUpdate"}}, "Recreate", id="one for two"
         ),
         pytest.param({"web": {"port": 10508}}, "healthPort are both 10508", id="one port for two"),
         pytest.param({"config": {"listen": [":9000"]}}, "web.port, which is 10507", id="a port that leads nowhere"),
