@@ -145,7 +145,7 @@ def spell_where(where: str, host: str, others: Sequence[str]) -> str:
         others: addresses of the same name that are left alone.
     """
     if others:
-        return f"{where} at {host}, the first of its addresses and the only one used, beside {', '.join(others)}"
+        return f"{where} at {host}, the first of its addresses ({', '.join(others)} left alone)"
     return where if host in where else f"{where} at {host}"
 
 
@@ -172,11 +172,13 @@ def _check(words: Namespace, bounds: Bounds) -> list[Requirement]:
     ):
         if value > most:
             raise WordsError(f"{option} {value:g} is too much: at most {most:g} where {words.where} is; lower it")
-    if words.rate and words.rate[0] * words.seconds < 1:
-        raise WordsError(
-            f"--rate {words.rate[0]:g} makes no connection in {words.seconds:g} s: raise it, or --seconds to "
-            f"{math.ceil(1 / words.rate[0])} or more"
-        )
+    for option, rate in (("--rate", min(words.rate or (0.0,))), ("--background-rps", words.background)):
+        if 0 < rate * words.seconds < 1:
+            least = math.ceil(1000 / words.seconds) / 1000
+            raise WordsError(
+                f"{option} {rate:g} makes nothing due in {words.seconds:g} s: raise it to {least:g} or more, "
+                "or measure for longer by --seconds"
+            )
     try:
         requirements = [parse_requirement(text) for text in words.require]
     except ValueError as error:

@@ -24,9 +24,11 @@ def _advise_handshake(failure: Failure) -> str:
         return "look whether the server is well, or raise --timeout"
     if failure.reason is Reason.NOT_TLS:
         return "name a port that speaks TLS from the first byte"
+    if failure.reason is Reason.ALERT_CERTIFICATE:
+        return "the server wants a client certificate, and none can be shown: measure where it asks for none"
     if failure.reason is Reason.ALERT_PROTOCOL_VERSION:
         return "the server does not speak that version: name another with --tls"
-    return "look into the server's log; it may want another --server-name, or another version by --tls"
+    return "look into the server's log; it may want another --server-name or --tls, or a client certificate"
 
 
 def _advise_http(failure: Failure, site: Site) -> str:

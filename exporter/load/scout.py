@@ -1,13 +1,14 @@
 """The first connections to a site, at leisure: do they work, do they resume, and when do tickets come?"""
 
 import select
+import ssl
 import time
 
 from exporter.load.advice import advise
 from exporter.load.entrance import Entrance
 from exporter.load.orders import Scouted
 from exporter.load.visit import Visit
-from exporter.model.failure import Failure
+from exporter.model.failure import Failure, Stage
 from exporter.probe.errors import explain_connect
 from exporter.wire.handles import Handle, take
 
@@ -25,10 +26,14 @@ def scout(entrance: Entrance, *, politely: bool = False) -> Scouted:
     entrance.says_goodbye = True
     first = _visit(entrance, resume=False)
     if isinstance(first, Failure):
-        return Scouted(problem=f"the first connection failed, {first}: {advise(first, entrance.site)}")
+        return _problem(first, entrance)
     tls = first.link.tls
     if not entrance.request and tls.version() == "TLSv1.3":
-        entrance.awaits_tickets = _hears_more(first)
+        more = _hear_more(first)
+        if isinstance(more, Failure):
+            first.link.close(politely=False)
+            return _problem(more, entrance)
+        entrance.awaits_tickets = more
     version, cipher = tls.version() or "", tls.cipher()
     entrance.session = take(tls)
     entrance.says_goodbye = politely or not _is_whole(entrance.session, version)
@@ -40,6 +45,10 @@ def scout(entrance: Entrance, *, politely: bool = False) -> Scouted:
         return scout(entrance, politely=True)
     entrance.single_use = resumes and not lasts
     return Scouted(version=version, cipher=cipher[0] if cipher else "", resumes=resumes, single_use=entrance.single_use)
+
+
+def _problem(failure: Failure, entrance: Entrance) -> Scouted:
+    return Scouted(problem=f"the first connection failed, {failure}: {advise(failure, entrance.site)}")
 
 
 def _is_whole(session: Handle | None, version: str) -> bool:
@@ -76,14 +85,19 @@ def _visit(entrance: Entrance, *, resume: bool) -> Visit | Failure:
     return visit
 
 
-def _hears_more(visit: Visit) -> bool:
-    """Say whether the server sends anything behind its handshake, without having been asked; tickets then are read."""
+def _hear_more(visit: Visit) -> bool | Failure:
+    """Say whether the server sends anything behind its handshake, without having been asked; tickets then are read.
+
+    It may be an alert: of a client without a certificate a server of TLS 1.3 complains only then (RFC 8446, 4.4.2.4).
+    """
     try:
         visit.link.send()
         if not _ready(visit, _TICKET_SECONDS):
             return False
         heard = visit.link.receive()
         visit.link.read()
+    except ssl.SSLError as error:
+        return visit.link.explain(error, Stage.HANDSHAKE)
     except OSError:
         return False
     return heard

@@ -73,6 +73,14 @@ def only_tls13(leaf: Leaf) -> Behaviour:
     return _over(context, make_answer("200 OK"))
 
 
+def ask_certificate(leaf: Leaf) -> Behaviour:
+    """Return one that speaks with nobody who shows no certificate, which TLS 1.3 tells behind the handshake."""
+    context = server_context(leaf)
+    context.load_verify_locations(leaf.certificate_file)
+    context.verify_mode = ssl.CERT_REQUIRED
+    return _over(context, make_answer("200 OK"))
+
+
 def without_tickets(leaf: Leaf) -> Behaviour:
     """Return one that resumes nothing."""
     context = server_context(leaf)

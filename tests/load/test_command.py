@@ -20,6 +20,7 @@ from tests.daemon import TLSPROBE
 from tests.load.peers import (
     Behaviour,
     answer,
+    ask_certificate,
     close_at_once,
     keep_silent,
     listen,
@@ -105,7 +106,8 @@ def test_open_loop_for_people(where: str, tmp_path: Path, capsys: pytest.Capture
         pytest.param(["127.0.0.1:1", "--path", "x y"], "must begin with a slash", id="path"),
         pytest.param(["127.0.0.1:1", "--require", "fast"], '"fast" is no pass line', id="pass line"),
         pytest.param(["127.0.0.1:1", "--mode", "full", "--require", "resumed>=1"], "--mode both does", id="mode"),
-        pytest.param(["127.0.0.1:1", "--rate", "0.01"], "--seconds to 100 or more", id="rate that makes nothing due"),
+        pytest.param(["127.0.0.1:1", "--rate", "0.01"], "--rate 0.01 makes nothing due in 5 s", id="rate of nothing"),
+        pytest.param(["127.0.0.1:1", "--background-rps", "0.1"], "raise it to 0.2 or more", id="background of nothing"),
         pytest.param(["nowhere.invalid:1"], "has no address: look for", id="no address"),
         pytest.param(["https://127.0.0.1"], "is no address", id="a URL"),
         pytest.param(["127.0.0.1:1", "--server-name", "a\r\nX: y"], "--server-name: ", id="name with a header in it"),
@@ -248,9 +250,7 @@ def _runs(pid: str) -> bool:
         pytest.param("127.0.0.1:1", (), "127.0.0.1:1", id="an address"),
         pytest.param("[::1]:1", (), "[::1]:1", id="an address of version 6"),
         pytest.param("a:1", (), "a:1 at 127.0.0.1", id="a name"),
-        pytest.param(
-            "a:1", ("::1",), "a:1 at 127.0.0.1, the first of its addresses and the only one used, beside ::1", id="two"
-        ),
+        pytest.param("a:1", ("::1",), "a:1 at 127.0.0.1, the first of its addresses (::1 left alone)", id="two"),
     ],
 )
 def test_which_address(where: str, others: tuple[str, ...], expected: str) -> None:
@@ -267,6 +267,10 @@ def test_which_address(where: str, others: tuple[str, ...], expected: str) -> No
         pytest.param(lambda _: keep_silent, [], "handshake: timeout: look whether the server is well", id="silent"),
         pytest.param(lambda leaf: answer(leaf, "503 No"), [], "answers 429 or 5xx to GET /: name a --path", id="503"),
         pytest.param(lambda _: speak_clear, [], "name a port that speaks TLS from the first byte", id="in clear"),
+        pytest.param(ask_certificate, [], "the server wants a client certificate", id="client certificate"),
+        pytest.param(
+            ask_certificate, ["--no-http"], "the server wants a client certificate", id="client certificate, no HTTP"
+        ),
         pytest.param(shake_only, [], "GET / is not answered: name another --path, or", id="no HTTP"),
         pytest.param(
             only_tls13, ["--tls", "1.2"], "does not speak that version: name another with --tls", id="version"
