@@ -48,6 +48,20 @@ def configuration(objects: list[Object], name: str) -> tuple[str, Object]:
     return found["metadata"]["name"], found["data"]
 
 
+def test_state_outlives_the_pod() -> None:
+    """The central example keeps its file of ticket keys on a volume that only one pod at a time has."""
+    objects = build(EXAMPLES / "central")
+    _, data = configuration(objects, NAME)
+    deployment, claim = find(objects, "Deployment")["spec"], find(objects, "PersistentVolumeClaim")
+    pod = deployment["template"]["spec"]
+    places = {mount["name"]: mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+
+    assert "Recreate" == deployment["strategy"]["type"]
+    assert claim["metadata"]["name"] == volumes["state"]["persistentVolumeClaim"]["claimName"]
+    assert str(Path(yaml.safe_load(data["config.yaml"])["ticket_keys"]["state_file"]).parent) == places["state"]
+
+
 @pytest.mark.parametrize(("path", "text"), [pytest.param(*each, id=str(each[0])) for each in make_files()])
 def test_what_is_made_from_the_chart_is_current(path: Path, text: str) -> None:
     """`python -m tests.deploy` would change nothing."""
