@@ -69,7 +69,7 @@ class Reloader:
                 _log.warning("a changed setting waits for a restart", setting=setting)
             self._take_up(config)
             self.last = Reload(successful=True, succeeded_at=time.time())
-            _log.info("configuration taken up", targets=len(config.targets))
+            _log.info("configuration taken up", targets=len(config.targets), sources=len(config.discover))
             return None
 
     async def heed(self, hangup: asyncio.Event) -> None:
