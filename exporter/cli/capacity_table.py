@@ -132,8 +132,9 @@ def _ms(seconds: float | None) -> str:
 
 
 def _found(outcome: Outcome) -> str:
+    why = ", since the generator was the limit" if outcome.generator_bound else ""
     if outcome.found is None:
-        return "nothing that is sustained"
-    return (
-        f"{spell_rate(outcome.found)} a second" if outcome.requirement.mode is not None else f"{_ms(outcome.found)} ms"
-    )
+        return f"nothing that is sustained{why}"
+    if outcome.requirement.mode is not None:
+        return f"{'at least ' if why else ''}{spell_rate(outcome.found)} a second{why}"
+    return f"{'at most ' if why else ''}{_ms(outcome.found)} ms{why}"

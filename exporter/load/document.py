@@ -41,7 +41,12 @@ def to_document(
         "single_use_tickets": scouted.single_use,
         "modes": {each.mode.value: _capacity(each) for each in capacities},
         "requirements": [
-            {"text": outcome.requirement.text, "found": _rounded(outcome.found), "met": outcome.met}
+            {
+                "text": outcome.requirement.text,
+                "found": _rounded(outcome.found),
+                "met": outcome.met,
+                "generator_bound": outcome.generator_bound,
+            }
             for outcome in outcomes
         ],
     }

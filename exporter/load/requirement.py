@@ -47,11 +47,13 @@ class Outcome:
 
     Attributes:
         found: handshakes a second, or seconds; None where nothing was sustained, which meets no line.
+        generator_bound: that the server may do better than was found, since the generator was the limit.
     """
 
     requirement: Requirement
     found: float | None
     met: bool
+    generator_bound: bool
 
 
 def parse_requirement(text: str) -> Requirement:
@@ -75,9 +77,12 @@ def parse_requirement(text: str) -> Requirement:
 def judge(requirement: Requirement, capacities: Sequence[Capacity]) -> Outcome:
     """Compare a pass line with what was found; a quantile is the worst of all modes, at the rate of their ceilings."""
     if requirement.mode is not None:
-        found = next((each.rate for each in capacities if each.mode is requirement.mode), None)
-        return Outcome(requirement, found, found is not None and found >= requirement.bound)
+        asked = next((each for each in capacities if each.mode is requirement.mode), None)
+        found = None if asked is None else asked.rate
+        met = found is not None and found >= requirement.bound
+        return Outcome(requirement, found, met, asked is not None and asked.generator_bound)
     times = [_TIMES[requirement.name](each.best) if each.best else None for each in capacities]
     seen = [time for time in times if time is not None]
     worst = max(seen) if seen and len(seen) == len(times) else None
-    return Outcome(requirement, worst, worst is not None and worst <= requirement.bound)
+    met = worst is not None and worst <= requirement.bound
+    return Outcome(requirement, worst, met, any(each.generator_bound for each in capacities))
