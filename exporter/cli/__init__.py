@@ -68,22 +68,24 @@ def _run_command(words: Sequence[str] | None) -> int:
 
 def _check(words: Namespace) -> int:
     code, text = check(words.file) if words.config_only else check(words.file, read_lists)
+    if (problems := _problems_of_lock(words.web_config)) is not None:
+        told = text if code else text.rpartition("\n")[0]  # without its last line, which says that all is well
+        code, text = FAILED, "\n".join(filter(None, (told, problems)))
     print(say_once(text, words.file), file=sys.stderr if code else sys.stdout)
-    return max(code, _check_lock(words.web_config))
+    return code
 
 
-def _check_lock(file: Path | None) -> int:
+def _problems_of_lock(file: Path | None) -> str | None:
     if file is None:
-        return 0
+        return None
     # TLS contexts and all that belongs to them are needed for few configurations.
     from exporter.web.load import load_lock  # noqa: PLC0415
 
     try:
         load_lock(file)
     except ConfigError as error:
-        print(say_once(str(error), file), file=sys.stderr)
-        return FAILED
-    return 0
+        return say_once(str(error), file)
+    return None
 
 
 def _schema(_words: Namespace) -> int:
