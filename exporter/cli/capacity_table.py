@@ -69,8 +69,9 @@ def _render_mode(capacity: Capacity) -> Iterator[str]:
     if best is None or rate is None:
         yield f"{capacity.mode}: no rate was sustained."
     else:
-        at_least = "at least " if capacity.generator_bound else ""
-        how = "done by a closed loop" if best.loop is Loop.CLOSED else "the highest rate that was sustained"
+        at_least = "at least " if capacity.generator_bound or capacity.highest_tried else ""
+        how = "the highest rate that was tried" if capacity.highest_tried else "the highest rate that was sustained"
+        how = "done by a closed loop" if best.loop is Loop.CLOSED else how
         yield f"{capacity.mode}: {at_least}{spell_rate(rate)} handshakes a second, {how}."
         yield from _remarks(capacity, best)
     yield from _troubles(capacity)
@@ -132,7 +133,8 @@ def _ms(seconds: float | None) -> str:
 
 
 def _found(outcome: Outcome) -> str:
-    why = ", since the generator was the limit" if outcome.generator_bound else ""
+    why = ", the highest rate that was tried" if outcome.highest_tried else ""
+    why = ", since the generator was the limit" if outcome.generator_bound else why
     if outcome.found is None:
         return f"nothing that is sustained{why}"
     if outcome.requirement.mode is not None:

@@ -111,8 +111,8 @@ def render(reckoned: Wave) -> Iterator[str]:
         yield "All handshakes are full here, as after a change of the ticket key without overlap."
     if ceiling.at_least(share) or ceiling.at_least(0.0):
         yield (
-            "Where it says at least, the load generator was the limit when that was measured: the loads reckoned from "
-            "it may be lower. Measure again with more cores for the generator (`tlsprobe capacity --processes`)."
+            "Where it says at least, the measurement ended before the server did: loads reckoned from it may be lower. "
+            "Measure again, to the limit (`tlsprobe capacity --rate find`) and with more cores for the generator."
         )
 
 

@@ -66,6 +66,14 @@ class Capacity:
         return None if self.best is None or self.mode is not Mode.RESUMED else self.best.resumption_held
 
     @property
+    def highest_tried(self) -> bool:
+        """Whether the server may well do more than was found, since no rate above it was tried."""
+        if self.best is None or self.best.loop is Loop.CLOSED:
+            return False
+        # What was not sustained was tried twice, and lies above.
+        return not any(one and other for (_, one), (_, other) in pairwise(self.steps))
+
+    @property
     def generator_bound(self) -> bool:
         """Whether the server may well do more than was found, since it was the generator that could not."""
         if self.best is not None and self.best.generator_bound:

@@ -12,6 +12,8 @@ from exporter.load.step import Quantiles, RequestStep, Step, Strain
 from exporter.load.wave import Ceiling
 
 _MOST_BYTES = 4 << 20
+_BOUNDS = ("generator_bound", "highest_tried")
+"""What makes a ceiling one that the server has at least."""
 _DIGITS = 6  # a microsecond
 _WANTED = "a file that `tlsprobe capacity HOST:PORT --json` has printed, whole and unchanged, is needed"
 
@@ -46,6 +48,7 @@ def to_document(
                 "found": _rounded(outcome.found),
                 "met": outcome.met,
                 "generator_bound": outcome.generator_bound,
+                "highest_tried": outcome.highest_tried,
             }
             for outcome in outcomes
         ],
@@ -75,7 +78,7 @@ def read_measured(text: str) -> Measured:
         no_resumed = "no rate of resumed handshakes was found there"
     elif _flag_of(resumed, "resumption_held", default=True) is False:
         no_resumed, resumed_rate = "too many handshakes that should have resumed were full there", None
-    bound = [_flag_of(mode, "generator_bound", default=False) for mode in (full, resumed)]
+    bound = [any(_flag_of(mode, name, default=False) for name in _BOUNDS) for mode in (full, resumed)]
     return Measured(Ceiling(full_rate, resumed_rate, bound[0], bound[1] and resumed_rate is not None), no_resumed)
 
 
@@ -102,6 +105,7 @@ def _capacity(capacity: Capacity) -> dict[str, Any]:
     return {
         "ceiling_per_second": _rounded(capacity.rate),
         "generator_bound": capacity.generator_bound,
+        "highest_tried": capacity.highest_tried,
         "resumption_held": capacity.resumption_held,
         "steps": [_step(step, why) for step, why in capacity.steps],
     }

@@ -48,12 +48,14 @@ class Outcome:
     Attributes:
         found: handshakes a second, or seconds; None where nothing was sustained, which meets no line.
         generator_bound: that the server may do better than was found, since the generator was the limit.
+        highest_tried: that it may do more handshakes a second than were found, since no higher rate was tried.
     """
 
     requirement: Requirement
     found: float | None
     met: bool
     generator_bound: bool
+    highest_tried: bool
 
 
 def parse_requirement(text: str) -> Requirement:
@@ -80,9 +82,10 @@ def judge(requirement: Requirement, capacities: Sequence[Capacity]) -> Outcome:
         asked = next((each for each in capacities if each.mode is requirement.mode), None)
         found = None if asked is None else asked.rate
         met = found is not None and found >= requirement.bound
-        return Outcome(requirement, found, met, asked is not None and asked.generator_bound)
+        bound, tried = (asked.generator_bound, asked.highest_tried) if asked is not None else (False, False)
+        return Outcome(requirement, found, met, bound, tried)
     times = [_TIMES[requirement.name](each.best) if each.best else None for each in capacities]
     seen = [time for time in times if time is not None]
     worst = max(seen) if seen and len(seen) == len(times) else None
     met = worst is not None and worst <= requirement.bound
-    return Outcome(requirement, worst, met, any(each.generator_bound for each in capacities))
+    return Outcome(requirement, worst, met, any(each.generator_bound for each in capacities), highest_tried=False)

@@ -18,7 +18,7 @@ class Ceiling:
 
     Attributes:
         resumed: None where it is not known.
-        full_at_least, resumed_at_least: that it may be higher, since the generator was the limit when it was measured.
+        full_at_least, resumed_at_least: that it may be higher, since the measurement went no further.
 
     Raises:
         ValueError: one of them is out of bounds.

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from exporter.cli.capacity_table import render_end
 from exporter.load.capacity import Capacity, Plan, measure_closed, measure_open
 from exporter.load.document import to_document
 from exporter.load.orders import Order, Scouted, Site, Tally
 from exporter.load.requirement import judge, parse_requirement
-from exporter.load.search import Ladder, Search, Timed
+from exporter.load.search import Ladder, Rates, Search, Timed
 from exporter.load.step import Step, Strain, strain, sum_up
 from exporter.model.observation import Mode
 from tests.load.simulated import delaying, refusing
@@ -76,6 +77,29 @@ def test_ladder_ends_at_the_first_that_is_not_sustained() -> None:
 
     assert told == [(100, None), (200, None), (400, Strain.ERRORS), (400, Strain.ERRORS)]
     assert found.rate == pytest.approx(200.0, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        pytest.param(Ladder((100.0, 200.0)), True, id="all given ones are sustained"),
+        pytest.param(Ladder((100.0, 200.0, 400.0)), False, id="the last is not"),
+        pytest.param(Search(100.0, 150.0, 0.02), True, id="the bound is sustained"),
+        pytest.param(Search(100.0, 1e6, 0.02), False, id="the limit is found"),
+    ],
+)
+def test_highest_that_was_tried(rates: Rates, expected: bool) -> None:
+    """Where no rate was too high, what was found is one that the server sustains at least, and no ceiling."""
+    found = measure_open(refusing(250.0), Mode.FULL, rates, PLAN, unheard)
+    outcome = judge(parse_requirement("full>=9999"), [found])
+    printed = "\n".join(render_end([found], [outcome], unresumable=False))
+
+    assert expected is found.highest_tried
+    assert expected is ("full: at least " in printed)
+    assert expected is (", the highest rate that was tried.\n" in printed)
+    assert expected is (" a second, the highest rate that was tried" in printed.splitlines()[-1])
+    (mode,) = to_document(Site("127.0.0.1", 443, "a"), Scouted(), [found], [])["modes"].values()
+    assert expected is mode["highest_tried"]
 
 
 def test_search_ends_at_its_least() -> None:

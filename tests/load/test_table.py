@@ -45,7 +45,7 @@ def test_line_that_the_generator_missed(line: str, expected: str) -> None:
 def test_few_a_second() -> None:
     """What happens less often than a hundred times a second keeps its digits, wherever it is told."""
     step, failing = slow_step(), slow_step(failed=3)
-    capacity = Capacity(Mode.FULL, ((step, None), (failing, Strain.ERRORS)), step)
+    capacity = Capacity(Mode.FULL, ((step, None), (failing, Strain.ERRORS), (failing, Strain.ERRORS)), step)
     outcome = judge(parse_requirement("full>=2.6"), [capacity])
     printed = "\n".join(render_end([capacity], [outcome], unresumable=False))
 

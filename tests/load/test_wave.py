@@ -162,6 +162,7 @@ def test_missing_capacity_file(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("flag", ["generator_bound", "highest_tried"])
 @pytest.mark.parametrize(
     ("bound", "words", "said", "row"),
     [
@@ -192,7 +193,8 @@ def test_missing_capacity_file(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ),
     ],
 )
-def test_ceiling_of_the_generator(
+def test_ceiling_of_the_measurement(
+    flag: str,
     bound: list[str],
     words: list[str],
     said: list[str],
@@ -200,18 +202,17 @@ def test_ceiling_of_the_generator(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A ceiling that the generator set is one that the server has at least, so loads and windows are at most these."""
+    """A ceiling that the measurement set is one that the server has at least, so loads are at most these."""
     file = tmp_path / "capacity.json"
     modes = {
-        name: {"ceiling_per_second": rate, "generator_bound": name in bound}
-        for name, rate in (("full", 100), ("resumed", 400))
+        name: {"ceiling_per_second": rate, flag: name in bound} for name, rate in (("full", 100), ("resumed", 400))
     }
     file.write_text(json.dumps({"modes": modes}))
     command = ["wave", "--clients", "1000", "--servers", "1", "--windows", "10", "--capacity", str(file), *words]
     assert main(command) == 0
     printed = capsys.readouterr().out
     assert [] == [text for text in said if text not in printed]
-    assert "the load generator was the limit" in printed
+    assert "the measurement ended before the server did" in printed
 
     assert main([*command, "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
