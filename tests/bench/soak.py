@@ -9,7 +9,7 @@ from tests.bench.site import Site
 from tests.bench.table import Table, milliseconds
 from tests.servers.certificates import SERVER_NAME
 
-_TARGETS = 40
+_TARGETS = 10
 _FIRST, _ALL = 1_000, 10_000
 _SECONDS = 600.0
 _GROWTH_GOAL = 2.0
