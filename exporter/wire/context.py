@@ -51,6 +51,7 @@ class Contexts:
     def __init__(self, attach: tap.Tap = tap.attach) -> None:
         self._attach = attach
         self._made: dict[tuple[TlsSettings, TlsVersion, bool], ClientContext] = {}
+        self._wanted: frozenset[TlsSettings] | None = None
 
     def get(self, settings: TlsSettings, version: TlsVersion, *, verify: bool) -> ClientContext:
         """Return the context for these settings.
@@ -64,11 +65,18 @@ class Contexts:
         key = (settings, version, verify)
         context = self._made.get(key)
         if context is None:
-            context = self._made[key] = ClientContext(settings, version, verify=verify, attach=self._attach)
+            context = ClientContext(settings, version, verify=verify, attach=self._attach)
+            # The files of settings that are out of use may hold what others were made of; they may come into use again.
+            if self._wanted is None or settings in self._wanted:
+                self._made[key] = context
         return context
 
     def keep(self, wanted: Collection[TlsSettings]) -> None:
-        """Let go of the contexts of all other settings; connections and sessions that have one keep it."""
+        """Let go of the contexts of all other settings, and hold on to none that is asked for from now on.
+
+        Connections and sessions that have one keep it.
+        """
+        self._wanted = frozenset(wanted)
         self._made = {key: context for key, context in self._made.items() if key[0] in wanted}
 
 

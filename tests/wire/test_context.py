@@ -109,3 +109,20 @@ def test_what_is_lost_without_the_tap(settings: TlsSettings, leaf: Leaf) -> None
     assert [(len(ticket.identity), ticket.lifetime) for ticket in unseen.tickets] == [
         (len(ticket.identity), ticket.lifetime) for ticket in seen.tickets
     ]
+
+
+def test_settings_that_are_out_of_use_for_a_while(tmp_path: Path, settings: TlsSettings) -> None:
+    """A round that outlives its settings sees files of others; what it makes of them is gone when they come back."""
+    file = tmp_path / "trusted.pem"
+    assert settings.ca_file is not None
+    file.write_bytes(Path(settings.ca_file).read_bytes())
+    ours, others = replace(settings, ca_file=str(file), content="ours"), replace(settings, content="others")
+    contexts = Contexts()
+    first = contexts.get(ours, TLS13, verify=True)
+    assert contexts.get(ours, TLS13, verify=True) is first
+    contexts.keep({others})
+    late = contexts.get(ours, TLS13, verify=True)
+    contexts.keep({ours})
+
+    assert contexts.get(ours, TLS13, verify=True) is not late
+    assert contexts.get(ours, TLS13, verify=True) is contexts.get(ours, TLS13, verify=True)
