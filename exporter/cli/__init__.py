@@ -10,10 +10,10 @@ from pathlib import Path
 
 from exporter.cli.arguments import make_parser, parse_words
 from exporter.cli.complaint import say_once
+from exporter.cli.listed import read_lists
 from exporter.config.check import check
 from exporter.config.json_schema import json_schema
 from exporter.config.problem import ConfigError
-from exporter.discovery.listed import read_lists
 
 FAILED = 1
 UNWRITTEN = 2

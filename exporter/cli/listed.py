@@ -1,26 +1,29 @@
 """What the files of a configuration's sources hold before anybody probes it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 from exporter.config.check import Lists
 from exporter.config.problem import Problem, show
-from exporter.config.settings import Config, ListingUrl, SourceSettings
+from exporter.config.settings import Config, ListingUrl
 from exporter.discovery.files import ListingFiles, has_wildcards
-from exporter.model.target import Target
+from exporter.schedule.roster import CONFIGURATION, Clash, Roster, Union
 
 
 def read_lists(config: Config) -> Lists:
     """Read the files of all sources as they are now; URLs are not asked. This blocks.
 
-    What is not there yet may come later, so it is a warning; what is there and cannot be used is a problem.
+    What is not there yet may come later, so it is a warning; what is there and cannot be used is a problem. Names that
+    are taken are found as they are found while we run.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
-    holders = {target.name: (target, "the configuration") for target in config.targets}
+    unions: list[Union] = []
+    roster = Roster(unions.append)
+    roster.hand_over(CONFIGURATION, config.targets)
+    places: dict[str, str] = {}
     number = 0
-    # In the order in which a name belongs to the first of several sources.
-    for settings in sorted(config.discover, key=lambda source: source.name):
+    for settings in config.discover:
         if isinstance(settings.place, ListingUrl):
             continue
         if (absent := _absent(settings.place)) is not None:
@@ -29,8 +32,10 @@ def read_lists(config: Config) -> Lists:
         look = ListingFiles(settings, settings.place).look()
         problems += look.problems
         targets = look.targets or ()
-        warnings += _taken(targets, settings, holders)
+        places[settings.name] = settings.place
+        roster.hand_over(settings.name, targets)
         number += len({target.name for target in targets})
+    warnings += [_left_out(clash, places) for clash in unions[-1].clashes]
     return Lists(number, tuple(problems), tuple(warnings))
 
 
@@ -47,15 +52,9 @@ def _absent(place: str) -> Problem | None:
     return None
 
 
-def _taken(
-    targets: Iterable[Target], settings: SourceSettings, holders: dict[str, tuple[Target, str]]
-) -> Iterator[Problem]:
-    """Yield the targets that are left out, since others had their names first; note who has the others' names."""
-    for target in targets:
-        first, holder = holders.setdefault(target.name, (target, settings.name))
-        if holder == settings.name:
-            if first == target:
-                continue
-            holder = "another of its files"
-        words = f"{show(target.name)} is left out, since {holder} has a target of that name"
-        yield Problem(str(settings.place), None, "", words)
+def _left_out(clash: Clash, places: Mapping[str, str]) -> Problem:
+    holder = "the configuration" if clash.holder == CONFIGURATION else clash.holder
+    if clash.holder == clash.source:
+        holder = "another of its files"
+    words = f"{show(clash.name)} is left out, since {holder} has a target of that name"
+    return Problem(places[clash.source], None, "", words)
