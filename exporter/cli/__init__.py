@@ -68,11 +68,14 @@ def _run_command(words: Sequence[str] | None) -> int:
 
 def _check(words: Namespace) -> int:
     code, text = check(words.file) if words.config_only else check(words.file, read_lists)
-    if (problems := _problems_of_lock(words.web_config)) is not None:
-        told = text if code else text.rpartition("\n")[0]  # without its last line, which says that all is well
-        code, text = FAILED, "\n".join(filter(None, (told, problems)))
-    print(say_once(text, words.file), file=sys.stderr if code else sys.stdout)
-    return code
+    problems = _problems_of_lock(words.web_config)
+    if problems is not None and not code:
+        text = text.rpartition("\n")[0]  # without its last line, which says that all is well
+    if text:
+        print(say_once(text, words.file), file=sys.stderr if code else sys.stdout)
+    if problems is not None:
+        print(problems, file=sys.stderr)
+    return code if problems is None else FAILED
 
 
 def _problems_of_lock(file: Path | None) -> str | None:
