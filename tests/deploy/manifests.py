@@ -33,6 +33,8 @@ def make_files() -> Iterator[tuple[Path, str]]:
     }
     objects = [_plain(one) for one in render(values, name=NAME, namespace="monitoring")]
     yield COMPONENTS / "kubernetes-discovery/rights.yaml", _text(_rights())
+    claim = find(render({"persistence": {"enabled": True}}, name=NAME, namespace="monitoring"), "PersistentVolumeClaim")
+    yield COMPONENTS / "state/claim.yaml", _text([_plain(claim)])
     yield PLAIN / f"{NAME}.yaml", _text([one for one in objects if one["kind"] not in _OPERATORS])
     yield from ((_FILES[one["kind"]], _text([one])) for one in objects if one["kind"] in _FILES)
 
