@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from exporter.demo import exhibit, fleet
-from exporter.demo.play import Stage, play
+from exporter.demo.play import MARGIN, Stage, play
 from exporter.demo.story import FIRST_KEY, LENGTH, STORY, pace_of
 from exporter.model.target import Address
 from exporter.reference.certificates import make_credentials
@@ -64,7 +64,7 @@ def _free(port: int) -> Address:
 
 def _turn_page() -> None:
     """Wait for Enter, or for the end of the input."""
-    print("         Enter: what happens next", flush=True)
+    print(f"{MARGIN}Enter: what happens next", flush=True)
     sys.stdin.readline()
 
 

@@ -10,7 +10,7 @@ _PATIENCE = 30.0
 """Seconds in which a step must be seen, whatever the speed."""
 _GLANCE = 0.25  # seconds between two looks
 _LAST = 2  # rounds for which the last scene stays at least
-_MARGIN = "         "
+MARGIN = "         "
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,14 @@ def play(steps: Sequence[Step], stage: Stage, pace: Pace) -> bool:
                 stage.sleep(step.pause / speed)
             stage.obey(order)
             ordered = stage.clock()
-        stage.tell(f"{_MARGIN}Look: {step.look}")
+        stage.tell(f"{MARGIN}Look: {step.look}")
         asked = stage.clock()
         sight = _await(step, stage, deaths)
         if sight is None or (step.whole and sight.breaks):
-            stage.tell(f"{_MARGIN}This was not seen. The exporter says: {_words(stage.look())}")
+            stage.tell(f"{MARGIN}This was not seen. The exporter says: {_words(stage.look())}")
             return False
         lost += max(0.0, stage.clock() - asked - _room(step, steps, speed))
-        stage.tell(f"{_MARGIN}Seen: {_words(sight)}")
+        stage.tell(f"{MARGIN}Seen: {_words(sight)}")
     if stage.turn_page:
         stage.turn_page()
     else:
